@@ -18,7 +18,7 @@ def test_d02_d03_d21_three_processes_open_answer_and_resume(scene: Scene) -> Non
     assert scene.effects() == []
     assert scene.asks() == [first, third]
     waits = scene.answer(third, "allow")
-    assert (waits.code, waits.out.splitlines()[1].split("  ")[0]) == (5, f"waits for an answer: {first}")
+    assert (waits.code, waits.out.splitlines()[1].split("  ")[0]) == (5, f"waiting for an answer: {first}")
     done = scene.answer(first, "allow")
     assert (done.code, done.out.splitlines()[-1]) == (0, "done it: ran, ran, ran")
     assert scene.effects() == ["ita", "itb", "itc"]
@@ -68,7 +68,7 @@ def test_x03_deny_and_stop_ends_the_turn_and_late_answers_are_told(scene: Scene)
     assert scene.kinds("turn.ended")[0]["ending"] == "stopped"
     late = scene.answer(first, "allow")
     assert (late.code, late.out) == (1, "too late: its turn has ended\n")
-    assert "(cli): denyandstop" in scene.answer(second, "allow").out
+    assert "(cli) already answered: denyandstop" in scene.answer(second, "allow").out
     scene.check()
 
 
@@ -77,7 +77,7 @@ def test_promise_4_the_same_answer_twice_and_another_one_later(scene: Scene) -> 
     scene.answer(first, "allow")
     for word in ("allow", "deny"):
         again = scene.answer(first, word)
-        assert (again.code, again.out.endswith("(cli): allow\n")) == (1, True)
+        assert (again.code, again.out.endswith("(cli) already answered: allow\n")) == (1, True)
     scene.answer(second, "deny")
     scene.answer(third, "allow")
     assert scene.effects() == ["ita", "itc"]
@@ -102,8 +102,8 @@ def test_an_answer_where_nothing_can_run_waits_for_a_host(scene: Scene) -> None:
     scene.answer(second, "allow")
     without_key = scene.answer(third, "allow", OPENAI_API_KEY="")
     assert without_key.code == 0
-    assert "waiting for a host: no key for openai:scripted" in without_key.out
-    assert "waiting for a host" in scene.coder.run("sessions", env={"OPENAI_API_KEY": ""}).out
+    assert "interrupted; no API key for openai:scripted" in without_key.out
+    assert "interrupted; " in scene.coder.run("sessions", env={"OPENAI_API_KEY": ""}).out
     assert scene.effects() == []
     assert scene.run("-p", "do more", "--continue", "--unattended", "allow").code == 0
     assert scene.effects()[:3] == ["ita", "itb", "itc"]
@@ -118,7 +118,7 @@ def test_an_answer_where_the_folder_is_gone_waits_for_a_host(scene: Scene, tmp_p
         scene.answer(ask, "allow")
     gone = scene.answer(third, "allow")
     assert gone.code == 0
-    assert "waiting for a host: its folder" in gone.out
+    assert "interrupted; its folder" in gone.out
     scene.coder.cwd = moved.rename(tmp_path / "work")
     assert scene.run("-p", "do more", "--continue", "--unattended", "allow").code == 0
     assert scene.effects()[:3] == ["ita", "itb", "itc"]

@@ -128,10 +128,10 @@ async def test_d17_a_number_that_is_none_names_those_that_run(tmp_path: Path) ->
         told = await texts(coder)
         running = f"1 ({RUNS}), 2 (exec sleep 601) are running"
         assert (told[:2], told[4:]) == (
-            [f"there is no background command {number}; none is running" for number in (1, 7)],
-            [f"there is no background command 7; {running}", f"there is no background command one; {running}"],
+            [f"no background command {number}; none is running" for number in (1, 7)],
+            [f"no background command 7; {running}", f"no background command one; {running}"],
         )
-        with pytest.raises(BadInput, match="there is no background command 9; 1 "):
+        with pytest.raises(BadInput, match="no background command 9; 1 "):
             await stop(coder, "9")
 
 

@@ -19,7 +19,7 @@ def test_d17_ps_lists_and_stops_them_and_sessions_show_lists_them_too(serve: Ser
     with terminal(coder, "--mode", "yolo") as screen:
         screen.wait_for("> ")
         screen.type("/ps\n")
-        screen.wait_for("this session has no background commands\n> ")
+        screen.wait_for("no background commands\n> ")
         screen.type("go\n")
         screen.wait_for("started\n> ")
         screen.type("/ps\n")
@@ -35,7 +35,7 @@ def test_d17_ps_lists_and_stops_them_and_sessions_show_lists_them_too(serve: Ser
         screen.type("/ps stop 1\n")
         screen.wait_for("(stopping background command 1)\n> ")
         screen.type("/ps stop 3\n")
-        screen.wait_for("there is no background command 3; ")
+        screen.wait_for("no background command 3; ")
         screen.wait_for("\n> ")
         screen.type("/ps now\n")
         screen.wait_for("usage: /ps [stop N]: list the background commands, or stop one\n> ")

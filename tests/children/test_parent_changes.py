@@ -163,4 +163,4 @@ async def test_a_parent_becomes_stricter_while_its_child_is_created(
         await coder.prompt("go")
         child = seen_from(coder, await child_opened(coder))
         await coder.ended()
-        assert await outcomes(child) == [Denied("write changes files, mode is plan")]
+        assert await outcomes(child) == [Denied("write changes files (plan mode)")]

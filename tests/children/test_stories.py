@@ -90,8 +90,8 @@ async def test_what_its_model_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("mode", "of_child", "ends"),
     [
-        ("plan", "plan", [Denied("write changes files, mode is plan"), Finished]),
-        ("default", "plan", [Denied("write changes files, mode is plan"), Finished]),
+        ("plan", "plan", [Denied("write changes files (plan mode)"), Finished]),
+        ("default", "plan", [Denied("write changes files (plan mode)"), Finished]),
         ("auto-edit", "auto-edit", [Finished, Finished]),
         ("yolo", "yolo", [Finished, Finished]),
     ],
@@ -138,7 +138,7 @@ async def test_a_parent_that_may_do_less_now_takes_it_from_its_child_too(tmp_pat
         await coder.host.send(ConfigureSession(session=coder.session, mode="yolo", by=ME))
         go.set()
         await coder.ended()
-        assert await outcomes(child) == [Denied("write changes files, mode is plan")]
+        assert await outcomes(child) == [Denied("write changes files (plan mode)")]
         changed = [each.event for each in await child.events() if isinstance(each.event, SessionConfigured)]
         assert changed == [SessionConfigured(mode="plan", by=ME)]
 

@@ -120,7 +120,7 @@ def test_a_child_is_stopped_in_the_terminal_of_its_parent(serve: Serve, coder_on
         screen.type("/tasks\n")
         screen.wait_for("1. running  search  · ")
         screen.type("/tasks stop 2\n")
-        screen.wait_for("there is no task 2; /tasks lists the tasks\n")
+        screen.wait_for("no task 2; /tasks lists them\n")
         screen.type("/tasks stop 1\n")
         screen.wait_for("(stopping task 1)\n")
         screen.wait_for("found\n")

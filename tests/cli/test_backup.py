@@ -53,7 +53,7 @@ def test_a_backup_replaces_nothing_and_says_why(serve: Serve, coder_on: CoderOn,
     (tmp_path / "mine.db").write_text("mine")
     ran = coder.run("sessions", "backup", str(tmp_path / "mine.db"))
     assert (ran.code, (tmp_path / "mine.db").read_text()) == (1, "mine")
-    assert "exists already" in ran.err
+    assert "already exists" in ran.err
     ran = coder.run("sessions", "backup", str(tmp_path / "no" / "folder.db"))
     assert (ran.code, "cannot write" in ran.err) == (1, True)
     ran = coder.run("sessions", "backup", "copy.db", env={"CODER_DATABASE_URL": "postgresql://localhost/none"})

@@ -33,7 +33,7 @@ def sessions(coder: Coder) -> int:
 
 def test_a_prompt_in_the_home_folder_is_refused_and_says_how_to_agree(at_home: Coder) -> None:
     hint = (
-        "Change to the folder of your project. To work here anyway, run `coder permissions trust "
+        "Change to your project's folder. To work here anyway, run `coder permissions trust "
         f"{at_home.cwd}` once, or pass `--cwd {at_home.cwd}` this time.\n"
     )
     assert at_home.run("-p", "hi") == Ran(1, "", f"coder: {HOME}{hint}")

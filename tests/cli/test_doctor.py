@@ -132,7 +132,7 @@ def test_a_model_that_was_chosen_and_cannot_be_used_is_bad(patient: Patient) -> 
     ran = patient.examine(CODER_MODEL="anthropic:x")
     assert ran.code == 1
     assert "✗ model        anthropic:x (CODER_MODEL)\n" in ran.out
-    assert "→ no key for anthropic:x: set ANTHROPIC_API_KEY" in ran.out
+    assert "→ no API key for anthropic:x; set ANTHROPIC_API_KEY" in ran.out
     assert patient.findings(CODER_MODEL="guide")["model"]["found"] == "none (CODER_MODEL)"
 
 
@@ -208,7 +208,7 @@ def test_the_log_is_examined_and_left_as_it_is(serve: Serve, coder_on: CoderOn, 
     ran = coder.run("doctor", "--json", env={"HOME": str(tmp_path)})
     assert ran.code == 0
     findings = {each["what"]: each["found"] for each in json.loads(ran.out)["findings"]}
-    assert findings["log"].startswith(f"{coder.home}/sessions.db: intact, 1 sessions, ")
+    assert findings["log"].startswith(f"{coder.home}/sessions.db: intact, 1 session, ")
 
 
 def test_postgresql_is_really_asked(patient: Patient, database: str) -> None:

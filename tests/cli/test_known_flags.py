@@ -98,8 +98,8 @@ def test_coder_prompt_without_a_terminal_runs_it_before_the_lines(serve: Serve, 
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ("nowhere/at/all", "there is no folder"),
-        ("./sub", "there is no folder"),
+        ("nowhere/at/all", "no such folder"),
+        ("./sub", "no such folder"),
         ("session", "did you mean `coder sessions`?"),
     ],
 )
@@ -130,7 +130,7 @@ def test_r_alone_lets_the_person_pick(serve: Serve, coder_on: CoderOn) -> None:
         terminal.wait_until(lambda seen: f"session {session}" in seen.all_text, "the session")
     for arguments in (["-p", "x", "-r"], ["-r"]):
         ran = coder.run(*arguments)
-        assert (ran.code, "--resume needs the ID of a session here" in ran.err) == (2, True), arguments
+        assert (ran.code, "--resume needs a session ID here" in ran.err) == (2, True), arguments
 
 
 @pytest.mark.parametrize(

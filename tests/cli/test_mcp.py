@@ -52,7 +52,7 @@ def test_a_server_is_added_tried_and_removed_and_all_else_stays(coder: Coder) ->
     missing = coder.run("mcp", "list")
     listed = coder.run("mcp", "list", env={"DOUBLE_NOTES": str(coder.cwd / "notes")})
     where = f"{sys.executable} {DOUBLE} good"
-    assert missing.out == f"✗ good  needs DOUBLE_NOTES, which is not set in the environment  {where}\n"
+    assert missing.out == f"✗ good  needs DOUBLE_NOTES in the environment  {where}\n"
     assert listed.out == f"✓ good  17 tools, 1 prompt, 1 resource  {where}\n"
 
     removed = coder.run("mcp", "remove", "good")
@@ -87,7 +87,7 @@ def test_without_a_file_one_is_made_that_only_the_person_can_read(coder: Coder) 
         (("add", "x", "--url", "https://a.example", "--", "b"), 2, "give either -- COMMAND or --url URL"),
         (("add", "x", "--header", "A: b", "--", "b"), 2, "--env is for a COMMAND, --header for a URL"),
         (("remove", "x", "--", "b"), 2, "only `add` takes a command"),
-        (("remove", "x"), 1, "there is no MCP server 'x' in"),
+        (("remove", "x"), 1, "no MCP server 'x' in"),
         (("add", "a b", "--", "b"), 1, "a name of letters, digits, . _ -"),
         (("add", "x", "--url", "far.example"), 1, "mcp_servers.x.url must be an address"),
         (("add", "x", "--env", "A-B", "--", "b"), 1, "the name of an environment variable"),
@@ -102,7 +102,7 @@ def test_without_a_file_one_is_made_that_only_the_person_can_read(coder: Coder) 
         (("add", "x", "--", "b", "--api-key", "sk-abc"), 1, "--api-key looks like a secret"),
         (("add", "x", "--url", "https://a.example/?api_key=sk-abc"), 1, "api_key looks like a secret"),
         (("add", "x", "--url", "https://a.example", "--header", "nothing"), 1, "is not a header like"),
-        (("add", "known", "--", "b"), 1, "an MCP server 'known' already exists"),
+        (("add", "known", "--", "b"), 1, "MCP server 'known' already exists"),
     ],
 )
 def test_what_cannot_be_added_is_refused_and_changes_nothing(
@@ -157,7 +157,7 @@ def test_prompts_and_resources_are_commands(tmp_path: Path, serve: Serve, coder_
     assert ran.code == 0, ran.err
     assert f"good  running  {where}\n  tools: ask_model, ask_person, ask_roots, chat, die," in ran.out
     assert "\n  /mcp:good:greet who  hello\n  /mcp:good:note://1  first\n" in ran.out
-    for told in ("greet needs who", "good has no prompt or resource 'nothing'", "there is no MCP server 'bad'"):
+    for told in ("greet needs who", "good has no prompt or resource 'nothing'", "no MCP server 'bad'"):
         assert told in ran.out
     assert "usage: /mcp:SERVER:PROMPT or /mcp:SERVER:RESOURCE" in ran.out
     told = "\n".join(users(server.requests[-1]))

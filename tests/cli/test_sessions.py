@@ -63,14 +63,14 @@ def test_b25_delete_removes_it_and_says_so_if_there_is_none(serve: Serve, coder_
     assert coder.run("sessions").out == ""
     again = coder.run("sessions", "delete", session)
     assert again.code == 1
-    assert f"there is no session {session!r}" in again.err
+    assert f"no session {session!r}" in again.err
 
 
 @pytest.mark.parametrize("action", ["show", "export", "delete"])
 def test_an_unknown_session_is_named(serve: Serve, coder_on: CoderOn, action: str) -> None:
     ran = coder_on(serve(script())).run("sessions", action, "nope")
     assert (ran.code, ran.out) == (1, "")
-    assert "there is no session 'nope'" in ran.err
+    assert "no session 'nope'" in ran.err
 
 
 def test_delete_from_another_process_ends_a_running_turn(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
@@ -126,7 +126,7 @@ def test_resume_without_an_id_where_there_is_none_says_what_to_do(serve: Serve, 
     coder = coder_on(serve(script()))
     ran = coder.run("resume")
     assert (ran.code, ran.out) == (1, "")
-    assert ran.err == f"coder: there is no session in {coder.cwd} to continue\nStart one with `coder`.\n"
+    assert ran.err == f"coder: no session to continue in {coder.cwd}\nStart one with `coder`.\n"
 
 
 def test_resume_takes_the_beginning_of_a_title(serve: Serve, coder_on: CoderOn) -> None:
@@ -138,7 +138,7 @@ def test_resume_takes_the_beginning_of_a_title(serve: Serve, coder_on: CoderOn) 
 def test_resume_of_an_unknown_session_is_refused(serve: Serve, coder_on: CoderOn) -> None:
     ran = coder_on(serve(script())).run("resume", "nope")
     assert ran.code == 1
-    assert ran.err == "coder: there is no session 'nope'\n`coder sessions` lists all sessions.\n"
+    assert ran.err == "coder: no session 'nope'\n`coder sessions` lists all sessions.\n"
 
 
 def test_resume_where_the_folder_is_gone_says_so_and_changes_nothing(
@@ -163,7 +163,7 @@ def test_doctor_says_what_is_there_and_what_is_missing(serve: Serve, coder_on: C
     coder.run("-p", "go")
     good = coder.run("doctor")
     assert good.code == 0
-    assert "intact, 1 sessions" in good.out
+    assert "intact, 1 session" in good.out
     bare = Coder(tmp_path / "nothing", coder.cwd, None).run("doctor", env={"HOME": str(tmp_path)})
     assert bare.code == 0
     assert "OPENAI_API_KEY" in bare.out

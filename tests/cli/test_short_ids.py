@@ -74,7 +74,7 @@ def test_the_beginning_of_a_session_id_is_enough_and_less_is_refused(waiting: Co
 def test_an_empty_session_id_began_a_new_session(waiting: Coder, arguments: list[str]) -> None:
     ran = waiting.run(*arguments)
     assert ran.code == 1
-    assert "there is no session" in ran.err
+    assert "no session " in ran.err
     assert len(waiting.run("sessions", "--json").out.splitlines()) == 1
 
 

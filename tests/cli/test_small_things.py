@@ -38,14 +38,14 @@ def test_an_answer_that_stops_without_waiting_left_the_session_running(serve: Se
 def test_lists_that_are_empty_say_so(serve: Serve, coder_on: CoderOn) -> None:
     coder = coder_on(serve(script()))
     assert coder.run("permissions") == Ran(0, "", "no approvals yet; answering `always` adds one\n")
-    assert coder.run("asks") == Ran(0, "", "nothing waits for your answer\n")
+    assert coder.run("asks") == Ran(0, "", "nothing is waiting for your answer\n")
     assert coder.run("sessions") == Ran(0, "", "no sessions found\n")
     assert coder.run("sessions", "--json") == coder.run("asks", "--json") == Ran(0, "", "")
 
 
 def test_an_unknown_session_is_told_in_the_same_words_everywhere(serve: Serve, coder_on: CoderOn) -> None:
     coder = coder_on(serve(script()))
-    told = "coder: there is no session 'nope'\n`coder sessions` lists all sessions.\n"
+    told = "coder: no session 'nope'\n`coder sessions` lists all sessions.\n"
     for line in (
         "resume nope",
         "-r nope",

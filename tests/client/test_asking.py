@@ -24,7 +24,7 @@ from coderelay.session.decide import check_fit
 
 A, C = AskId("a"), CallId("c")
 PERMISSION = PermissionAsk(
-    A, C, Need(tool="bash", kind="command", title="make", command="make"), "bash runs a command, mode is default"
+    A, C, Need(tool="bash", kind="command", title="make", command="make"), "bash runs a command (default mode)"
 )
 PLAN = PlanAsk(A, "\n# The plan\n\n1. think\n2. build\n", C)
 COLOUR = Question("Which colour?", options=(Option("Red", "like blood"), Option("Light Blue"), Option("Green")))
@@ -239,7 +239,7 @@ def test_x03_what_can_be_typed(ask: Ask, text: str) -> None:
 IN_WORDS: list[tuple[Ask, str]] = [
     (
         PERMISSION,
-        "Run this command?\n  $ make\n  bash runs a command, mode is default\n  always: exactly this command",
+        "Run this command?\n  $ make\n  bash runs a command (default mode)\n  always: exactly this command",
     ),
     (question(COLOUR), "Which colour?\n  1. Red  like blood\n  2. Light Blue\n  3. Green"),
     (question(NAME, COLOUR), "Which name?\nWhich colour?\n  1. Red  like blood\n  2. Light Blue\n  3. Green"),

@@ -103,10 +103,10 @@ async def test_only_remote_commands_run_for_a_client_that_is_not_at_the_machine(
     async with house(tmp_path, script()) as coder:
         await coder.create()
         far = Typist(coder, NO_CAPABILITIES)
-        refused = {each.name for each in COMMANDS if "only at the machine" in await far.tries(f"/{each.name}")}
+        refused = {each.name for each in COMMANDS if "works only in a terminal" in await far.tries(f"/{each.name}")}
         assert refused == NAMES - REMOTE_NAMES
         assert refused
-        assert "only at the machine" not in await Typist(coder).tries("/export")
+        assert "works only in a terminal" not in await Typist(coder).tries("/export")
 
 
 @story
@@ -192,7 +192,7 @@ async def test_c26_a_turn_that_runs_goes_on_without_being_looked_at(tmp_path: Pa
     async with house(tmp_path, script(proposes(bash(wait)), says("done"))) as coder:
         await coder.prompt("wait")
         moved = await Typist(coder).moves("/new")
-        assert f"(the turn of the previous session continues; go back with /resume {coder.session})" in moved.told
+        assert f"(the previous session keeps running; go back with /resume {coder.session})" in moved.told
         (coder.folder / "go").touch()
         assert (await coder.ended()).ending == "done"
 
@@ -223,13 +223,13 @@ async def test_c27_resume_by_id_beginning_title_and_number(tmp_path: Path) -> No
         lines = listed.splitlines()
         assert sorted(line[31:].split("  ")[-1] for line in lines[:4]) == sorted(ids)
         assert [line[31:].split("  ")[-1] for line in lines if line[0] == "*"] == ["Mend the cart"]
-        assert lines[4:] == ["open one with /resume N"]
+        assert lines[4:] == ["/resume N opens one"]
         numbers = {line.split()[1]: number for number, line in enumerate(lines[:4], 1) if line[0] != "*"}
         assert (await typist.moves(f"/resume {numbers[here]}")).session == here
         login = ids["Mend the login"]
         assert (await typist.moves(f"/resume {numbers[login]}")).session == login
         assert await typist.is_refused(f"/resume {numbers[login]}") == "this session is already open"
-        assert await typist.is_refused("/resume 5") == "there is no session 5 in the list; /resume shows the list"
+        assert await typist.is_refused("/resume 5") == "no session 5 in the list; /resume shows the list"
 
 
 @pytest.mark.quick
@@ -245,12 +245,9 @@ async def test_c27_a_session_that_is_missing_is_a_readable_error_with_the_neares
         assert (told[0], told[3:]) == ("'mend' matches 2 sessions:", ["/sessions lists all sessions."])
         assert sorted(told[1:3]) == sorted([f"  {ids[1]}  Mend the login", f"  {ids[0]}  Mend the cart"])
         assert await typist.is_refused("/resume logins") == (
-            f"there is no session 'logins'; similar sessions:\n  {ids[1]}  Mend the login\n"
-            "/sessions lists all sessions."
+            f"no session 'logins'; similar sessions:\n  {ids[1]}  Mend the login\n/sessions lists all sessions."
         )
-        assert await typist.is_refused("/resume zzzzzz") == (
-            "there is no session 'zzzzzz'\n/sessions lists all sessions."
-        )
+        assert await typist.is_refused("/resume zzzzzz") == ("no session 'zzzzzz'\n/sessions lists all sessions.")
 
 
 @story
@@ -339,11 +336,11 @@ async def test_c30_rewind_lists_turns_and_undoes_as_many_as_are_wanted(tmp_path:
             "     added        +1 -0  b",
             "     added        +1 -0  c",
         ]
-        assert lines[-1] == "undo the last N of them with /rewind N"
+        assert lines[-1] == "/rewind N undoes the last N"
         shown = await coder.host.get(ListTurns(coder.session))
         assert [each.prompt for each in shown] == ["look", "more of\nit", "make them"]
         assert [each.at for each in shown] == sorted((each.at for each in shown), reverse=True)
-        assert await typist.is_refused("/rewind 4") == "number of turns that can be undone: 3; /rewind lists them"
+        assert await typist.is_refused("/rewind 4") == "turns that can be undone: 3; /rewind lists them"
         assert (coder.folder / "b").read_text() == "1\n2\n"
         assert await typist.reads("/rewind 2") == (
             "restored  b\n(the last 2 turns were undone; the conversation continues from before them)"
@@ -352,7 +349,7 @@ async def test_c30_rewind_lists_turns_and_undoes_as_many_as_are_wanted(tmp_path:
         assert await typist.reads("/rewind 1") == (
             "removed   b\nremoved   c\n(the last turn was undone; the conversation continues from before it)"
         )
-        assert await typist.reads("/rewind") == "there is no turn to undo"
+        assert await typist.reads("/rewind") == "nothing to undo"
         for wrong in ("0", "-1", "two"):
             told = await typist.is_refused(f"/rewind {wrong}")
             assert told == "usage: /rewind [N]: list the turns that can be undone, or undo the last N"
@@ -383,8 +380,8 @@ async def test_c29_diff_is_a_summary_whole_or_of_one_file(tmp_path: Path) -> Non
     async with house(tmp_path, script()) as coder:
         await coder.create("default")
         typist = Typist(coder)
-        assert await typist.reads("/diff") == "nothing has changed since the last commit"
-        assert await typist.is_refused("/diff a") == "nothing has changed since the last commit"
+        assert await typist.reads("/diff") == "no changes since the last commit"
+        assert await typist.is_refused("/diff a") == "no changes since the last commit"
         (coder.folder / "a").write_text("new\n")
         (coder.folder / "sub").mkdir()
         (coder.folder / "sub" / "c").write_text("c\n")
@@ -395,9 +392,7 @@ async def test_c29_diff_is_a_summary_whole_or_of_one_file(tmp_path: Path) -> Non
         assert whole == f"{files}\n{one}\n{other}"
         assert one.splitlines()[-2:] == ["-old", "+new"]
         assert await typist.reads(f"/diff {coder.folder}/sub/c") == other
-        assert (
-            await typist.is_refused("/diff b") == f"b has not changed since the last commit; changed files:\n{files}"
-        )
+        assert await typist.is_refused("/diff b") == f"no changes in b since the last commit; changed files:\n{files}"
 
 
 @pytest.mark.quick
@@ -409,7 +404,7 @@ async def test_export_writes_markdown_or_json_for_the_person_alone_and_replaces_
         await coder.ended()
         typist = Typist(coder)
         path = coder.folder / f"session-{coder.session[:8]}.md"
-        assert await typist.reads("/export") == f"written: {path}"
+        assert await typist.reads("/export") == f"wrote {path}"
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         text = path.read_text()
         assert text.startswith(f"# look at it\n\nsession `{coder.session}` · openai:scripted · `{coder.folder}` · ")
@@ -425,13 +420,13 @@ async def test_export_writes_markdown_or_json_for_the_person_alone_and_replaces_
             f"{path} already exists; replace it with /export {path.name} !"
         )
         assert path.read_text() == "mine"
-        assert await typist.reads(f"/export {path.name} !") == f"written: {path}"
+        assert await typist.reads(f"/export {path.name} !") == f"wrote {path}"
         assert path.read_text() == text
-        assert await typist.reads("/export sub!.json") == f"written: {coder.folder / 'sub!.json'}"
+        assert await typist.reads("/export sub!.json") == f"wrote {coder.folder / 'sub!.json'}"
         exported = json.loads((coder.folder / "sub!.json").read_text())
         assert exported == await coder.host.get(ExportSession(coder.session))
         assert await typist.is_refused("/export no/such/folder.md") == (
-            f"{coder.folder / 'no/such/folder.md'} cannot be written: No such file or directory"
+            f"cannot write {coder.folder / 'no/such/folder.md'}: No such file or directory"
         )
 
 
@@ -509,12 +504,12 @@ async def test_agents_are_ours_and_the_programs_that_were_found(tmp_path: Path) 
         await coder.create("default")
         assert await coder.host.get(ListAgents(coder.session)) == [
             AgentShown("native", "coder's built-in agent, for any model"),
-            AgentShown("guide", "follows fixed rules, needs no model"),
+            AgentShown("guide", "built-in guide; needs no model"),
             AgentShown("codex", "installed on this machine", "not supported by this version yet"),
         ]
         assert await Typist(coder).reads("/agents") == (
             "* native  coder's built-in agent, for any model\n"
-            "  guide   follows fixed rules, needs no model\n"
+            "  guide   built-in guide; needs no model\n"
             "  codex   installed on this machine (not supported by this version yet)"
         )
 
@@ -581,7 +576,7 @@ async def test_c21_models_are_listed_with_window_and_price_and_taken_by_number(t
             assert row.endswith(f"  {host}")
             assert await typist.reads(f"/model {numbered['mine:big']}") == "model: mine:big"
             assert typist.kept == [(str(coder.folder), "mine:big")]
-            assert await typist.is_refused("/model 99") == "there is no model 99 in the list; /model lists the models"
+            assert await typist.is_refused("/model 99") == "no model 99 in the list; /model lists the models"
             marked = [line for line in (await typist.reads("/model")).splitlines() if line.startswith("*")]
             assert [line.split()[1:3] for line in marked] == [["1.", "mine:big"]]
 
@@ -609,11 +604,10 @@ async def test_c21_a_mistyped_model_is_taken_but_said_to_be_unknown_with_the_nea
         await coder.create("default")
         typist = Typist(coder)
         assert await typist.reads("/model scriptd") == (
-            "openai:scriptd is not in the list of known models (similar: openai:scripted); "
-            "using it anyway\nmodel: openai:scriptd"
+            "openai:scriptd is not a known model (similar: openai:scripted); using it anyway\nmodel: openai:scriptd"
         )
         assert await typist.reads("/model nope") == (
-            "openai:nope is not in the list of known models; using it anyway\nmodel: openai:nope"
+            "openai:nope is not a known model; using it anyway\nmodel: openai:nope"
         )
         assert typist.kept == [(str(coder.folder), "openai:scriptd"), (str(coder.folder), "openai:nope")]
 
@@ -742,9 +736,9 @@ async def test_every_command_says_how_it_is_used(tmp_path: Path) -> None:
             "/tasks go": (
                 "usage: /tasks [stop N]: list the tasks that subagents work on for this session, or stop one"
             ),
-            "/think much": "there is no level 'much'; choose one of auto, off, low, medium, high",
-            "/permissions lax": "there is no preset 'lax'; choose one of strict, balanced, auto-edit, yolo",
-            "/mode fast": f"there is no mode 'fast'; choose one of {', '.join(MODE_NAMES)}",
+            "/think much": "unknown level 'much'; choose one of auto, off, low, medium, high",
+            "/permissions lax": "unknown preset 'lax'; choose one of strict, balanced, auto-edit, yolo",
+            "/mode fast": f"unknown mode 'fast'; choose one of {', '.join(MODE_NAMES)}",
         }
         assert {line: await typist.is_refused(line) for line in wrong} == wrong
 

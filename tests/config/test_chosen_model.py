@@ -89,9 +89,7 @@ def test_c47_where_nothing_can_be_written_it_is_only_said(places: Places) -> Non
     own.rmdir()
     own.write_text("in the way")
     said = remember_model(str(places.folder), "a:b")
-    assert (
-        said == f"the model was not saved for later sessions: {places.folder_file} cannot be written: Not a directory"
-    )
+    assert said == f"the model was not saved for later sessions: cannot write {places.folder_file}: Not a directory"
     assert remember_model(str(places.folder / "gone"), "a:b") is not None
     os.unlink(own)
     os.mkfifo(own)

@@ -50,7 +50,7 @@ def test_a_wrong_file_is_refused_until_it_is_mended(places: Places) -> None:
     places.folder_file.parent.mkdir(exist_ok=True)
     places.folder_file.write_text("{")
     for _ in range(2):
-        with pytest.raises(BadInput, match="not JSON"):
+        with pytest.raises(BadInput, match="invalid JSON"):
             configs.of(folder)
     places.write(folder={"max_steps": 5})
     assert configs.of(folder).settings.max_steps == 5

@@ -101,7 +101,7 @@ ORDER = [
     Row("openai:mine", "OPENAI_API_KEY", env={**OPENAI, "OPENAI_MODEL": " mine "}, iflow=IFLOW),
     Row(_example("gemini"), "GEMINI_API_KEY", env=GEMINI, weights=True),
     Row(_example("deepseek"), "DEEPSEEK_API_KEY", env={"DEEPSEEK_API_KEY": KEY}, weights=True),
-    Row("local:small", "weights on this machine", weights=True, env={"OPENAI_API_KEY": "  "}),
+    Row("local:small", "installed model", weights=True, env={"OPENAI_API_KEY": "  "}),
     Row("guide", ""),
 ]
 
@@ -160,7 +160,11 @@ def test_what_is_said_costs_no_look_at_path_or_ports(scene: Scene) -> None:
 @pytest.mark.parametrize(
     ("env", "flag", "line"),
     [
-        ({}, None, "no model found: the guide answers, by rule. `coder doctor` says how to connect a model."),
+        (
+            {},
+            None,
+            "No model found. A built-in guide answers simple requests. `coder doctor` shows how to connect a model.",
+        ),
         ({}, "guide", "model: guide (--model); change with --model or /model"),
         (
             ANTHROPIC,

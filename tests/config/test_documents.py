@@ -24,10 +24,13 @@ Make = Callable[[Path], None]
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b'{"model": }', ": line 1, column 11: not JSON: Expecting value"),
-        (b'{\n  "model": "a",\n}', ": line 3, column 1: not JSON: Expecting property name enclosed in double quotes"),
-        (b'{"model": "a"} x', ": line 1, column 16: not JSON: Extra data"),
-        (b'// none\n{"model": "a"}', ": line 1, column 1: not JSON: Expecting value"),
+        (b'{"model": }', ": line 1, column 11: invalid JSON: Expecting value"),
+        (
+            b'{\n  "model": "a",\n}',
+            ": line 3, column 1: invalid JSON: Expecting property name enclosed in double quotes",
+        ),
+        (b'{"model": "a"} x', ": line 1, column 16: invalid JSON: Extra data"),
+        (b'// none\n{"model": "a"}', ": line 1, column 1: invalid JSON: Expecting value"),
         (b'{"model": "\xff"}', " is not UTF-8: byte 12"),
         (b"[1, 2]", " must hold a JSON object: {…}"),
         (b"null", " must hold a JSON object: {…}"),
@@ -52,7 +55,7 @@ def test_x23_what_is_not_json_is_refused_with_its_place(content: bytes, said: st
 @pytest.mark.parametrize("depth", [32, 500, 990, 100_000])
 def test_x36_depth_is_refused_before_it_hurts(depth: int) -> None:
     for content in (b'{"model":' * depth + b"1" + b"}" * depth, b'{"model":' + b"[" * depth, b'{"a":' * depth):
-        with pytest.raises(BadInput, match=r"nested too deeply$|not JSON: Expecting value$"):
+        with pytest.raises(BadInput, match=r"nested too deeply$|invalid JSON: Expecting value$"):
             read_document(content, "config.json")
     with pytest.raises(BadInput, match=r"^config\.json: model must be text that is not empty, not "):
         read_document(b'{"model' + b".a" * depth + b'": 1}', "config.json")
@@ -90,7 +93,7 @@ def _fill(path: Path) -> None:
         (Path.mkdir, "is not a regular file"),
         (os.mkfifo, "is not a regular file"),
         (_link_to_a_device, "is not a regular file|is a link that leads out of the folder, to /dev/zero"),
-        (_link_to_itself, "cannot be read: Too many levels of symbolic links"),
+        (_link_to_itself, "Too many levels of symbolic links"),
         (_fill, "is larger than 1048576 bytes"),
     ],
 )
@@ -99,7 +102,7 @@ def test_x36_what_is_no_plain_small_file_is_refused_at_once(
 ) -> None:
     path = places.person_file if whose == "person" else places.folder_file
     make(path)
-    with pytest.raises(BadInput, match=f"^{path} (?:{said})"):
+    with pytest.raises(BadInput, match=f"^(cannot read )?{path}:? (?:{said})"):
         places.load()
 
 

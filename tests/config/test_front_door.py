@@ -24,7 +24,7 @@ def coder(places: Places) -> Coder:
     ("content", "said"),
     [
         ('{"compaction.threshold": "high"}', ': compaction.threshold must be a number between 0 and 1, not "high"'),
-        ('{"model": "a:b"', ": line 1, column 16: not JSON: Expecting ',' delimiter"),
+        ('{"model": "a:b"', ": line 1, column 16: invalid JSON: Expecting ',' delimiter"),
         ('{"modell": "a:b"}', ": unknown key modell\nDid you mean model?"),
     ],
 )
@@ -64,7 +64,7 @@ def test_x23_doctor_names_the_mistake(coder: Coder, places: Places) -> None:
 
 def test_x23_the_persons_file_names_the_model(coder: Coder, places: Places) -> None:
     places.write(person={"model": "nowhere:x"})
-    assert "there is no provider 'nowhere'" in coder.run("-p", "hi").err
+    assert "unknown provider 'nowhere'" in coder.run("-p", "hi").err
 
 
 def test_x36_trusting_shows_what_it_means_and_asks(coder: Coder, places: Places) -> None:
@@ -116,7 +116,7 @@ def test_x36_nothing_to_trust_and_nothing_there(coder: Coder, places: Places) ->
         == f"nothing to trust: {places.folder} does not loosen any of your settings\n"
     )
     missing = coder.run("permissions", "trust", "gone")
-    assert (missing.code, missing.err) == (1, f"coder: there is no folder {places.folder}/gone\n")
+    assert (missing.code, missing.err) == (1, f"coder: no such folder: {places.folder}/gone\n")
     places.folder_file.write_text("{")
     broken = coder.run("permissions", "trust", "--yes")
     assert (broken.code, broken.out) == (1, "")

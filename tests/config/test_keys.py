@@ -191,7 +191,7 @@ def test_x23_what_is_wrong_inside_is_named(keys: dict[str, Any], said: str) -> N
             "unknown key workflow.verify_comands\nDid you mean workflow.verify_commands?",
         ),
         ({"providers.a.knd": "x"}, "unknown key providers.a.knd\nDid you mean providers.a.kind?"),
-        ({"bash.xyzzy": 1}, "unknown key bash.xyzzy\nThere are timeout_s, output_bytes, free_bytes."),
+        ({"bash.xyzzy": 1}, "unknown key bash.xyzzy\nChoose from timeout_s, output_bytes, free_bytes."),
         ({"m\u001b[31m\u202e": 1}, "unknown key m\\x1b[31m\\u202e\n"),
     ],
 )

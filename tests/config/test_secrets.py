@@ -86,5 +86,5 @@ def test_x41_what_is_hidden_and_what_is_not() -> None:
 
 
 def test_x41_a_bad_variable_is_named_with_its_value_only_where_that_is_no_secret(places: Places) -> None:
-    with pytest.raises(BadInput, match=r"CODER_LANG must be one of en, .*; it is 'xx'"):
+    with pytest.raises(BadInput, match=r"CODER_LANG must be one of en, .*, not 'xx'"):
         load({"CODER_HOME": str(places.home), "CODER_LANG": "xx"})

@@ -85,7 +85,7 @@ def test_x25_c30_killed_in_a_turn_that_is_undone_later(journey: UndoJourney, arr
     assert journey.files() != before
     assert [journey.undo().code for _ in range(2)] == [0, 0]
     assert journey.files() == before
-    assert journey.undo().out.startswith("there is no turn to undo")
+    assert journey.undo().out.startswith("nothing to undo")
     journey.check()
 
 

@@ -14,7 +14,7 @@ from coderelay.protocol.session_events import Mode
 from tests.house import ME, InHouse, house
 from tests.model_server import script
 
-END = "\n\nNo model is connected; this was the guide, by fixed rules. Say `help` or `connect a model`."
+END = "\n\nNo model is connected; the built-in guide answered. Say `help` or `connect a model`."
 END_ZH = "\n\n尚未连接模型；以上由向导按固定规则完成。可以说“帮助”或“连接模型”。"
 
 

@@ -48,7 +48,7 @@ def test_where_no_model_is_the_guide_answers_and_says_so(coder: Coder) -> None:
     (coder.cwd / "a.txt").touch()
     ran = coder.run("-p", "list the files", "--mode", "yolo")
     assert (ran.code, ran.out) == (0, f"```\na.txt\n```{END}\n")
-    assert "no model found: the guide answers" in ran.err
+    assert "No model found. A built-in guide answers" in ran.err
 
 
 def test_with_nobody_to_ask_an_unclear_request_is_denied_and_help_given(coder: Coder) -> None:

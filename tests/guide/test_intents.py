@@ -69,13 +69,13 @@ def test_a_request_and_its_first_call(texts: tuple[str, ...], step: Proposal) ->
 @pytest.mark.parametrize(
     ("text", "begins"),
     [
-        ("help", "No model is connected. I am the guide"),
-        ("?", "No model is connected. I am the guide"),
-        ("Hello!", "No model is connected. I am the guide"),
+        ("help", "No model is connected. I am the built-in guide"),
+        ("?", "No model is connected. I am the built-in guide"),
+        ("Hello!", "No model is connected. I am the built-in guide"),
         ("how do I set up a provider", "No model is connected. Do one of these"),
         ("connect a model", "No model is connected. Do one of these"),
-        ("start the web interface", "Commands of this version:"),
-        ("which commands are there?", "Commands of this version:"),
+        ("start the web interface", "Commands:"),
+        ("which commands are there?", "Commands:"),
         ("你好", "尚未连接模型。我是向导"),
         ("怎么配置模型？", "尚未连接模型。请任选一种方式"),
         ("打开网页界面", "此版本的命令："),

@@ -96,7 +96,7 @@ async def test_content_that_is_missing_is_asked_for(tmp_path: Path) -> None:
     async with guided(tmp_path) as session:
         await session.coder.prompt("create a file called a.txt")
         ask = await session.answer_next("```\nfirst\n\nlast\n```")
-        assert ask.questions[0].question == "What shall a.txt contain?"
+        assert ask.questions[0].question == "What should a.txt contain?"
         assert await session.ended() == f"```\ncreated a.txt (3 lines)\n```{END}"
         assert (session.coder.folder / "a.txt").read_text() == "first\n\nlast\n"
 
@@ -191,7 +191,7 @@ async def test_git_is_asked_for_status_and_changes(tmp_path: Path) -> None:
 @story
 async def test_without_a_readme_it_says_so(tmp_path: Path) -> None:
     async with guided(tmp_path) as session:
-        assert await session.ask("outline the readme") == f"There is no README here.{END}"
+        assert await session.ask("outline the readme") == f"No README found.{END}"
 
 
 @story
@@ -206,7 +206,7 @@ async def test_how_to_connect_a_model_names_variables_and_what_is_installed(tmp_
             f"- set {key}, for {model}" for key, model in keys
         ]
         assert ("ANTHROPIC_API_KEY", "anthropic:claude-sonnet-4-5") in keys
-        assert said.endswith("\nInstalled, but not driven by this version yet: codex.")
+        assert said.endswith("\nInstalled, but not supported by this version yet: codex.")
 
 
 @story
@@ -216,7 +216,7 @@ async def test_in_plan_mode_commands_are_refused(tmp_path: Path) -> None:
         await session.coder.prompt("run the tests")
         (ask,) = await session.coder.plan_asks()
         assert isinstance(ask, PlanAsk)
-        assert ask.plan == f"Not allowed: make may change things; mode is plan. Nothing was done.{END}"
+        assert ask.plan == f"Not allowed: make may change things; plan mode. Nothing was done.{END}"
 
 
 @story
@@ -225,5 +225,5 @@ async def test_there_is_nothing_to_sum_up(tmp_path: Path) -> None:
         await session.ask("help")
         command = CompactHistory(session=session.coder.session, prompt_id=PromptId(new_id()), by=ME)
         await session.coder.host.send(command)
-        assert await session.ended() == "Without a model there is nothing to compact."
+        assert await session.ended() == "Nothing to compact without a model."
         assert (await session.ask("help")).startswith("No model is connected")

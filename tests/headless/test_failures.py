@@ -99,5 +99,5 @@ def test_a_model_server_that_is_not_running_here_is_given_up_after_seconds(tmp_p
         coder = Coder(tmp_path / "home", folder, f"http://127.0.0.1:{nobody_listens.getsockname()[1]}/v1")
         failed = coder.start("-p", "hello", env={"CODER_RETRY_SECONDS": "0.01"}).wait()
     assert failed.code == 1
-    assert failed.err.count("trying again") == 2
+    assert failed.err.count("retrying") == 2
     assert "cannot be reached: Connection refused" in failed.err

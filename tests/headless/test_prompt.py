@@ -139,7 +139,7 @@ def test_x16_a_slash_or_a_bang_is_ordinary_text(serve: Serve, coder_on: CoderOn)
         (["-p", "x", "--max-steps", "0"], "--max-steps"),
         (["-p", "x", "--resume", "a", "--continue"], "cannot be used together"),
         (["models"], "/models; did you mean `coder model`?"),
-        (["-p", "x", "--cwd", "/nowhere/at/all"], "no folder"),
+        (["-p", "x", "--cwd", "/nowhere/at/all"], "no such folder"),
         (["-p", "x", "--outputs", "json"], "--outputs"),
     ],
 )
@@ -156,7 +156,7 @@ def test_usage_errors_exit_with_2_and_name_what_is_wrong(
 def test_without_a_model_the_guide_answers_and_says_so(tmp_path: Path, folder: Path) -> None:
     ran = Coder(tmp_path / "home", folder, None).run("-p", "hi", env={"HOME": str(tmp_path)})
     assert ran.code == 0
-    assert ran.err.startswith("coder: no model found: the guide answers, by rule.")
+    assert ran.err.startswith("coder: No model found. A built-in guide answers simple requests.")
     assert ran.out.startswith("No model is connected.")
 
 
@@ -169,7 +169,7 @@ def test_an_unknown_session_is_named(serve: Serve, coder_on: CoderOn) -> None:
 def test_nothing_to_continue_is_said(serve: Serve, coder_on: CoderOn) -> None:
     ran = coder_on(serve(script())).run("-p", "hi", "--continue")
     assert ran.code == 1
-    assert "no session in" in ran.err
+    assert "no session to continue in" in ran.err
 
 
 def test_c46_a_provider_failure_ends_the_turn_and_exits_1(serve: Serve, coder_on: CoderOn) -> None:
@@ -256,7 +256,7 @@ def test_c32_x01_a_tool_that_is_not_allowed_is_denied(serve: Serve, coder_on: Co
     ran = coder_on(server).run("-p", "go", "--mode", "yolo", "--allowed-tools", "Read,Edit")
     assert ran.code == 0
     assert sorted(path.name for path in folder.glob("[!.]*")) == ["b"]
-    assert "not among the tools allowed" in server.requests[-1]["messages"][-2]["content"]
+    assert "is not allowed in this session" in server.requests[-1]["messages"][-2]["content"]
 
 
 def test_c06_plan_mode_changes_nothing(serve: Serve, coder_on: CoderOn, folder: Path) -> None:

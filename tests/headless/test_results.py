@@ -53,7 +53,7 @@ def test_x04_what_was_denied_is_named_and_is_no_success(serve: Serve, coder_on: 
     ]
     nobody = "not allowed: nobody was there to answer"
     assert ran.err.startswith(f"coder: write a.txt: {nobody}\ncoder: bash touch c: {nobody}\n")
-    assert ran.err.endswith("or use --unattended park to answer it later.\n")
+    assert ran.err.endswith("or answer later with --unattended park.\n")
 
 
 def test_what_a_mode_denies_is_named_and_the_turn_is_done(serve: Serve, coder_on: CoderOn) -> None:
@@ -61,7 +61,7 @@ def test_what_a_mode_denies_is_named_and_the_turn_is_done(serve: Serve, coder_on
     ran = coder.run("-p", "go", "--mode", "plan", "--output", "json")
     result = the_result(ran.out)
     assert (ran.code, result.subtype, len(result.permission_denials or [])) == (0, "success", 1)
-    assert ran.err == "coder: write a.txt: not allowed: write changes files, mode is plan\n"
+    assert ran.err == "coder: write a.txt: not allowed: write changes files (plan mode)\n"
 
 
 @FORMS
@@ -91,7 +91,7 @@ def test_x04_parked_names_the_session_and_the_asks(serve: Serve, coder_on: Coder
     ]
     first, second = (each["ask"]["id"] for each in asks)
     assert ran.err == (
-        "coder: parked, a question or permission request is open\n"
+        "coder: parked: a question or permission request is open\n"
         f"  {first}  write: a.txt\n  {second}  bash: touch c\n"
         f"Answer with: coder answer {first} allow|deny|stop|TEXT\nsession {raw['session_id']}\n"
     )

@@ -89,7 +89,7 @@ def test_a_turn_whose_output_cannot_be_written_runs_to_its_end_and_exits_1(
     coder = coder_on(serve(script(proposes(bash("touch ran")), says("done"))))
     ran = redirected(coder, redirection, "-p", "go", "--mode", "yolo")
     assert ran.code == 1
-    assert "coder: standard output cannot be written: " in ran.err
+    assert "coder: cannot write to standard output: " in ran.err
     assert "Traceback" not in ran.err
     assert (folder / "ran").exists()
     assert phase(coder) == "done"

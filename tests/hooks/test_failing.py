@@ -56,7 +56,7 @@ def test_a26_a_hook_that_fails_blocks_only_if_it_is_required(tmp_path: Path, kin
         async with house(tmp_path, script(proposes(bash("touch made")), says("done"))) as coder:
             (told,) = await notices_of_a_turn(coder)
             ((verdict, reason),) = await verdicts(coder)
-            assert told == reason.removeprefix("mode is yolo; ")
+            assert told == reason.removeprefix("yolo mode; ")
             assert trouble in told
             assert told.startswith(f"hook {NAMES.get(kind, 'hook0')}: ")
             assert verdict == ("deny" if required else "allow")

@@ -103,7 +103,7 @@ def test_a26_what_a_hook_approves_is_asked_about_and_denied_as_before(
             await coder.prompt("go")
             (ask,) = await coder.asks()
             assert await verdicts(coder) == [
-                ("ask", "write changes files, mode is default"),
+                ("ask", "write changes files (default mode)"),
                 ("deny", "a rule denies rm"),
             ]
             await coder.answer(ask, Deny())

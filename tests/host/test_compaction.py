@@ -166,7 +166,7 @@ async def test_c11_a_history_that_stays_too_long_fails_the_turn_and_says_so(tmp_
     async with house(tmp_path, answers) as coder:
         await coder.prompt("greet")
         ended = await coder.ended()
-        assert (ended.ending, ended.error) == ("failed", "the model server answered 400: this is too much")
+        assert (ended.ending, ended.error) == ("failed", "API error 400: this is too much")
 
 
 @pytest.mark.quick

@@ -71,7 +71,7 @@ async def test_a_question_names_a_session_or_a_folder(tmp_path: Path, query: Any
         for wrong in (query(), query(coder.session, cwd=str(coder.folder))):
             with pytest.raises(BadInput, match="name either a session or a folder"):
                 await coder.host.get(wrong)
-        with pytest.raises(BadInput, match="there is no folder"):
+        with pytest.raises(BadInput, match="no such folder"):
             await coder.host.get(query(cwd=str(tmp_path / "none")))
         with pytest.raises(BadInput, match="is not an absolute path"):
             await coder.host.get(query(cwd="work"))
@@ -96,7 +96,7 @@ async def test_the_diff_of_any_turn_is_its_own(tmp_path: Path) -> None:
         assert [each.path for each in shown.changes] == ["c"]
         await coder.host.send(UndoTurn(session=coder.session, by=ME))
         for gone in (second.turn_id, TurnId("none")):
-            with pytest.raises(BadInput, match="there is no turn"):
+            with pytest.raises(BadInput, match="no turn "):
                 await coder.host.get(ShowDiff(coder.session, turn=gone))
 
 
@@ -168,7 +168,7 @@ async def test_b26_folders_are_browsed_beneath_the_roots_alone(tmp_path: Path) -
         for wrong in ("/etc", str(root / "etc"), str(root / ".."), "b", str(root) + "2"):
             with pytest.raises(BadInput, match="is not beneath a folder that may be shown"):
                 await coder.host.get(ListFolders(roots, wrong))
-        with pytest.raises(BadInput, match="cannot be read"):
+        with pytest.raises(BadInput, match="cannot read"):
             await coder.host.get(ListFolders(roots, str(root / "none")))
         with pytest.raises(BadInput, match="is not beneath a folder that may be shown"):
             await coder.host.get(ListFolders(()))

@@ -172,7 +172,7 @@ def test_the_command_line_moves_a_session_and_continues_its_own_alone(
     laptop, server = (Coder(tmp_path / name, folder, url) for name in ("laptop", "server"))
     assert laptop.run("-p", "go", env=env).code == 0
     continued = server.run("-p", "go on", "--continue", env=env)
-    assert (continued.code, "there is no session" in continued.err) == (1, True)
+    assert (continued.code, "no session " in continued.err) == (1, True)
     (session,) = [each.partition(" ")[0] for each in laptop.run("sessions", env=env).out.splitlines()[-1:]]
     refused = server.run("-p", "go on", "--resume", session, env=env)
     assert (refused.code, "it belongs to another machine" in refused.err) == (1, True)

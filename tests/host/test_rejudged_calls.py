@@ -74,8 +74,8 @@ async def test_c06_what_a_stricter_mode_denies_has_no_effect(tmp_path: Path) -> 
         ]
         ends = [in_english(each.event.outcome) for each in await coder.events() if isinstance(each.event, CallEnded)]
         assert ends[1:3] == [
-            Denied("it writes to effects; mode is plan"),
-            Denied("write changes files, mode is plan"),
+            Denied("it writes to effects; plan mode"),
+            Denied("write changes files (plan mode)"),
         ]
         assert (effects(coder), (coder.folder / "c").exists()) == (["a"], False)
 

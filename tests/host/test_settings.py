@@ -91,6 +91,6 @@ async def test_x20_a_stricter_mode_for_the_next_turn_counts_for_the_next_call(tm
 async def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
     async with house(tmp_path, script()) as coder:
         await coder.create()
-        for folder, said in ((str(tmp_path / "none"), "there is no folder"), ("work", "is not an absolute path")):
+        for folder, said in ((str(tmp_path / "none"), "no such folder"), ("work", "is not an absolute path")):
             with pytest.raises(BadInput, match=said):
                 await configure(coder, cwd=folder)

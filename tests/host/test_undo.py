@@ -164,7 +164,7 @@ async def test_c30_repeated_undo_goes_further_back_and_the_conversation_with_it(
         assert files(folder) == {"a": "one\n", ".gitignore": "ignored\n", "b": "1"}
         await undo(coder)
         assert files(folder) == {"a": "one\n", ".gitignore": "ignored\n"}
-        with pytest.raises(BadInput, match="there is no turn to undo"):
+        with pytest.raises(BadInput, match="nothing to undo"):
             await undo(coder)
         await coder.prompt("third")
         await coder.ended(turns=3)
@@ -408,7 +408,7 @@ def test_x15_git_that_hangs_at_the_end_does_not_keep_a_stop_waiting(
             async with asyncio.timeout(PATIENCE):
                 await coder.stop()
                 assert (await coder.ended()).ending == "stopped"
-            with pytest.raises(CannotRun, match="there is no snapshot of the files at the end of the last turn"):
+            with pytest.raises(CannotRun, match="no snapshot of the files after the last turn"):
                 await undo(coder)
 
     stop_with_a_git_that_hangs()
@@ -668,7 +668,7 @@ async def test_a_slow_snapshot_is_told(tmp_path: Path, monkeypatch: pytest.Monke
         await coder.prompt("go")
         shown = [each async for each in _until_ended(coder)]
     told = [each.text for each in shown if isinstance(each, Notice)]
-    assert told == ["taking a snapshot of the files, so that this turn can be undone"]
+    assert told == ["taking a snapshot, so that this turn can be undone"]
 
 
 async def _until_ended(coder: InHouse) -> AsyncGenerator[object]:

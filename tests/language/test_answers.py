@@ -101,12 +101,12 @@ def test_what_is_put_together_elsewhere_is_known_by_its_shape() -> None:
     told = {
         "it removes files": "它会删除文件",
         "it asks for network access; it removes files": "它请求网络访问；它会删除文件",
-        "bash runs a command, mode is default": "bash 会执行命令，模式为 default",
+        "bash runs a command (default mode)": "bash 会执行命令，模式为 default",
         "the last turn cannot be undone: git is not installed": "上一回合无法撤销：没有安装 git",
         "3 tools, 1 prompt": "3 个工具，1 个提示",
-        "not allowed: edit changes files, mode is plan": "未获允许：edit 会改动文件，模式为 plan",
-        "2 of 3 done, now: mode is plan": "已完成 2 / 3，正在进行：mode is plan",
-        "there is no folder /a\nnot ours": "目录 /a 不存在\nnot ours",
+        "not allowed: edit changes files (plan mode)": "未获允许：edit 会改动文件，模式为 plan",
+        "2 of 3 done, now: plan mode": "已完成 2 / 3，正在进行：plan mode",
+        "no such folder: /a\nnot ours": "目录 /a 不存在\nnot ours",
         "exit code 0, 1.2 s": "退出码 0，1.2 秒",
         "old is not in a.py; the nearest place is lines 3-5:": "a.py 中没有 old；最接近的是第 3-5 行：",
         "a b does not exist": "a b 不存在",
@@ -117,7 +117,7 @@ def test_what_is_put_together_elsewhere_is_known_by_its_shape() -> None:
         "not allowed: the plan is not approved yet; stay in plan mode and go on planning": (
             "未获允许：计划尚未批准；请留在 plan 模式并继续计划"
         ),
-        "cannot write a.py: Permission denied": "无法 write a.py：Permission denied",
+        "cannot write a.py: Permission denied": "a.py 无法写入：Permission denied",
     }
     assert {text: retell(text) for text in told} == told
 

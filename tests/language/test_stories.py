@@ -76,7 +76,7 @@ def test_a_language_that_is_not_spoken_is_refused(coder: Coder) -> None:
     assert (ran.code, ran.out, ran.err) == (
         1,
         "",
-        f"coder: CODER_LANG must be one of {', '.join(LANGUAGES)}; it is 'xx'\n",
+        f"coder: CODER_LANG must be one of {', '.join(LANGUAGES)}, not 'xx'\n",
     )
     assert coder.run("--help", env={"CODER_LANG": "xx"}).code == 0
     assert coder.run("-p", "hi", env={"CODER_LANG": "xx"}).code == 1
@@ -88,7 +88,7 @@ def test_a_refusal_is_told_in_the_language_of_the_settings(coder: Coder) -> None
     told = "coder: 没有会话 'none'\n`coder sessions` 列出所有会话。\n"
     assert coder.run("sessions", "show", "none").err == told
     assert coder.run("sessions", "show", "none", env={"CODER_LANG": "en"}).err == (
-        "coder: there is no session 'none'\n`coder sessions` lists all sessions.\n"
+        "coder: no session 'none'\n`coder sessions` lists all sessions.\n"
     )
 
 
@@ -132,7 +132,7 @@ def test_c14_c35_the_repl_speaks_chinese(serve: Serve, coder_on: CoderOn, folder
         terminal.enter("/permissions")
         terminal.wait_until(lambda seen: "  改动文件                        审批\n" in seen.text, "the table")
         terminal.enter("开始")
-        terminal.wait_until(lambda seen: "bash 请求执行：" in seen.text and "❯ y  允许" in seen.text, "an ask")
+        terminal.wait_until(lambda seen: "运行此命令？" in seen.text and "❯ y  允许" in seen.text, "an ask")
         terminal.enter("允许")
         terminal.wait_until(lambda seen: "✓ 已允许" in seen.text and "创建 b？" in seen.text, "another")
         terminal.enter("拒绝")

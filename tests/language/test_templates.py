@@ -70,20 +70,20 @@ def test_a_text_with_a_template_is_an_ordinary_english_text() -> None:
 @pytest.mark.usefixtures("chinese")
 def test_an_outcome_of_the_log_is_told_by_its_template() -> None:
     """Whatever the values hold, be it words of another template."""
-    path = "a; b exists already; read it first"
+    path = "a; b already exists; read it first"
     outcomes = (
         Finished("…", say("{count} lines", count=3)),
         Failed(f"{(head := say('{path} is a folder', path=path))}\nand more", said=head.said),
         Failed(say("{path} is a folder", path=path), say("{path} is a folder", path=path)),
-        Denied(say("{tool} changes files, {reason}", tool="write", reason=say("mode is {mode}", mode="plan"))),
+        Denied(say("{tool} changes files ({reason})", tool="write", reason="plan mode")),
         Denied(join_texts("; ", ["it removes files", say("it writes to {path}", path="x, y")])),
     )
     events = [CallEnded(batch_id=MessageId("m"), call_id=CallId("c"), outcome=each) for each in outcomes]
     told = [retell(one_line(found.outcome)) for each in events if isinstance(found := stored(each), CallEnded)]
     assert told == [
         "3 行",
-        "a; b exists already; read it first 是目录",
-        "a; b exists already; read it first 是目录",
+        "a; b already exists; read it first 是目录",
+        "a; b already exists; read it first 是目录",
         "未获允许：write 会改动文件，模式为 plan",
         "未获允许：它会删除文件；它会写入 x, y",
     ]
@@ -97,10 +97,10 @@ def test_an_error_of_the_log_is_told_with_its_hint() -> None:
 
 
 def test_a_log_from_before_templates_is_read_and_told() -> None:
-    body = b'{"kind":"call.ended","batch_id":"m","call_id":"c","outcome":{"type":"denied","message":"mode is plan"}}'
+    body = b'{"kind":"call.ended","batch_id":"m","call_id":"c","outcome":{"type":"denied","message":"plan mode"}}'
     event = decode("call.ended", body)
     assert isinstance(event, CallEnded)
-    assert event.outcome == Denied("mode is plan")
+    assert event.outcome == Denied("plan mode")
     speak("zh")
     try:
         assert retell(one_line(event.outcome)) == "未获允许：模式为 plan"

@@ -141,7 +141,7 @@ def test_an_index_that_cannot_be_reached_is_told_apart(index: Index, folder: Wei
 
 def test_a_folder_that_cannot_be_made_is_told(index: Index, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(InstallFailed, match="file/models cannot be written: Not a directory"):
+    with pytest.raises(InstallFailed, match=r"cannot write .*file/models: Not a directory"):
         installed(index, WeightsFolder(str(tmp_path / "file" / "models")))
 
 
@@ -156,7 +156,7 @@ def test_our_own_offer_is_whole(tmp_path: Path) -> None:
 def test_a_folder_may_add_offers(tmp_path: Path) -> None:
     (tmp_path / "offers.json").write_bytes(b"[]")
     assert list(offers(str(tmp_path))) == ["qwen2.5-coder-1.5b"]
-    with pytest.raises(BadInput, match="there is no model 'gpt' to install; there are: qwen"):
+    with pytest.raises(BadInput, match="no model 'gpt' to install; available: qwen"):
         find_offer(str(tmp_path), "gpt")
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "offers.json").write_bytes(b"{}")

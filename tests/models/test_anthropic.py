@@ -309,7 +309,7 @@ async def test_what_is_in_blocks_of_other_kinds_is_not_shown() -> None:
 
 @in_loop
 async def test_an_answer_without_a_reason_to_finish_is_cut_off() -> None:
-    with pytest.raises(ModelFailed, match="broke off in the middle of its answer") as failure:
+    with pytest.raises(ModelFailed, match="broke off mid-answer") as failure:
         await answered(START, *HELLO, STOP)
     assert failure.value.retryable
 
@@ -332,7 +332,7 @@ def test_characters_and_lines_may_be_split_across_reads(sizes: list[int], crlf: 
 @in_loop
 async def test_an_answer_cut_off_is_a_failure_worth_another_try(pieces: int) -> None:
     async with scripted(script(cut_off(says("one two three"), pieces), says("again"))) as (_, model):
-        with pytest.raises(ModelFailed, match="broke off in the middle of its answer") as failure:
+        with pytest.raises(ModelFailed, match="broke off mid-answer") as failure:
             await complete(model)
         assert failure.value.retryable
         assert (await complete(model)).blocks == (Text("again"),)
@@ -388,14 +388,14 @@ async def test_an_error_in_the_middle_says_whether_to_try_again(
     with pytest.raises(ModelFailed) as failure:
         await answered(START, *HELLO, error)
     failed = failure.value
-    assert failed.message == f"the model server failed: {message} …"
+    assert failed.message == f"API error: {message} …"
     assert (failed.status, failed.retryable, failed.too_long) == (status, retryable, too_long)
 
 
 @pytest.mark.parametrize("error", [None, "no", [1], {"type": 5}, {}])
 @in_loop
 async def test_an_error_of_another_shape_is_a_failure(error: object) -> None:
-    with pytest.raises(ModelFailed, match="the model server failed: ") as failure:
+    with pytest.raises(ModelFailed, match="API error: ") as failure:
         await answered(START, {"type": "error", "error": error})
     assert failure.value.retryable
 
@@ -421,7 +421,7 @@ async def test_a_refusal_says_why_and_whether_to_try_again(
         with pytest.raises(ModelFailed) as failure:
             await complete(model)
     failed = failure.value
-    assert failed.message == f"the model server answered {status}: {message}"
+    assert failed.message == f"API error {status}: {message}"
     assert (failed.status, failed.retryable, failed.too_long) == (status, retryable, too_long)
     assert failed.retry_after == 3.0
 

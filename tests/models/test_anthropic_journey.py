@@ -65,4 +65,4 @@ def test_a_refusal_is_told_to_the_person(claude_on: ClaudeOn) -> None:
     _, coder = claude_on(script(http_error(401, "invalid x-api-key")))
     ran = coder.run("-p", "hi")
     assert ran.code == 1
-    assert "the model server answered 401: invalid x-api-key" in ran.err
+    assert "API error 401: invalid x-api-key" in ran.err

@@ -224,7 +224,7 @@ async def test_a_refusal_says_whether_and_when_to_try_again(form: Form, status: 
     refused = http_error(status, "because", headers={"retry-after": "7"})
     async with form.scripted(script(refused, says("again"))) as (_, model):
         failure = await failed(model)
-        assert failure.message == f"the model server answered {status}: because"
+        assert failure.message == f"API error {status}: because"
         assert (failure.status, failure.retryable, failure.retry_after) == (status, retryable, 7.0)
         assert (await complete(model)).blocks == (Text("again"),)
 

@@ -25,8 +25,8 @@ def told(value: object) -> bytes:
         (400, "", False),
         (401, "Check the API key.", False),
         (403, "Check the API key.", False),
-        (404, "Check the name of the model and the address of the server.", False),
-        (407, "Check the user and the password of the proxy.", False),
+        (404, "Check the model name and the server address.", False),
+        (407, "Check the user name and password of the proxy.", False),
         (408, "", True),
         (409, "", True),
         (413, "", False),
@@ -43,7 +43,7 @@ async def test_the_status_decides_what_to_do(status: int, hint: str, retryable: 
     async with scripted(script(http_error(status, "because"), says("again"))) as (_, model):
         with pytest.raises(ModelFailed) as failure:
             await complete(model)
-        assert failure.value.message == f"the model server answered {status}: because"
+        assert failure.value.message == f"API error {status}: because"
         assert (failure.value.status, failure.value.hint, failure.value.retryable) == (status, hint, retryable)
         assert (await complete(model)).stop_reason == "end_turn"  # the connection is still good
 
@@ -82,7 +82,7 @@ async def test_the_status_decides_what_to_do(status: int, hint: str, retryable: 
 async def test_the_reason_is_found_wherever_it_is_and_is_short(body: bytes, reason: str) -> None:
     with pytest.raises(ModelFailed) as failure:
         await answered(refused(400, body))
-    assert failure.value.message == f"the model server answered 400: {reason}"
+    assert failure.value.message == f"API error 400: {reason}"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ async def test_the_reason_is_found_wherever_it_is_and_is_short(body: bytes, reas
 async def test_a_reason_that_cannot_be_read_does_not_hide_the_status(answer: bytes) -> None:
     with pytest.raises(ModelFailed) as failure:
         await answered(answer)
-    assert failure.value.message == "the model server answered 401: no reason given"
+    assert failure.value.message == "API error 401: no reason given"
     assert (failure.value.status, failure.value.hint) == (401, "Check the API key.")
 
 
@@ -110,7 +110,7 @@ async def test_a_reason_that_does_not_come_is_not_waited_for(monkeypatch: pytest
 
     monkeypatch.setattr("coderelay.models.http_error._READ_SECONDS", 0.02)
     async with raw_server(talk) as server, chat(server.url, idle_seconds=60.0) as model:
-        with pytest.raises(ModelFailed, match="answered 429: no reason given") as failure:
+        with pytest.raises(ModelFailed, match="API error 429: no reason given") as failure:
             await complete(model)
         assert failure.value.retryable
         await server.all_left()
@@ -127,7 +127,7 @@ async def test_a_reason_that_does_not_come_is_not_waited_for(monkeypatch: pytest
 )
 @in_loop
 async def test_a_redirect_is_told_and_not_followed(location: bytes, hint: str) -> None:
-    with pytest.raises(ModelFailed, match="answered 307: no reason given") as failure:
+    with pytest.raises(ModelFailed, match="API error 307: no reason given") as failure:
         await answered(refused(307, b"", b"location: " + location))
     assert (failure.value.hint, failure.value.retryable) == (hint, False)
 
@@ -152,7 +152,7 @@ async def test_a_page_instead_of_events_is_told_apart(kind: bytes, body: bytes, 
     with pytest.raises(ModelFailed) as failure:
         await answered(refused(200, body, *headers))
     assert failure.value.message == f"the model server answered with {reason}"
-    assert failure.value.hint == "Check the address of the server; it usually ends in /v1."
+    assert failure.value.hint == "Check the server address; it usually ends in /v1."
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ async def test_an_error_in_the_middle_of_an_answer_is_a_failure(
 ) -> None:
     with pytest.raises(ModelFailed) as failure:
         await answered(HEAD + events(delta(content="so far"), {"error": error}))
-    assert failure.value.message == f"the model server failed: {words}"
+    assert failure.value.message == f"API error: {words}"
     assert (failure.value.status, failure.value.retryable) == (status, retryable)
 
 

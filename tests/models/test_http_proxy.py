@@ -125,10 +125,10 @@ async def test_a_server_behind_a_tunnel_must_be_trusted_too(certificate: Certifi
 @pytest.mark.parametrize(
     ("answer", "what", "hint", "retryable"),
     [
-        (b"HTTP/1.1 407 No\r\n\r\n", "it answered 407", "Check the user and the password in HTTPS_PROXY.", False),
+        (b"HTTP/1.1 407 No\r\n\r\n", "it answered 407", "Check the user name and password in HTTPS_PROXY.", False),
         (b"HTTP/1.1 403 No\r\n\r\n", "it answered 403", "", False),
         (b"HTTP/1.1 502 No\r\n\r\n", "it answered 502", "", True),
-        (b"SOCKS?", "does not speak HTTP/1.1", "Check the address and whether it is http or https.", True),
+        (b"SOCKS?", "does not speak HTTP/1.1", "Check the address, and whether it is http or https.", True),
     ],
 )
 @in_loop

@@ -444,7 +444,7 @@ async def test_a_server_that_stays_on_the_line_after_its_last_word_does_not_hold
 @in_loop
 async def test_an_answer_cut_off_is_a_failure_worth_another_try(pieces: int) -> None:
     async with scripted(script(cut_off(says("one two three"), pieces), says("again"))) as (_, model):
-        with pytest.raises(ModelFailed, match="broke off in the middle of its answer") as failure:
+        with pytest.raises(ModelFailed, match="broke off mid-answer") as failure:
             await complete(model)
         assert failure.value.retryable
         assert (await complete(model)).blocks == (Text("again"),)
@@ -452,7 +452,7 @@ async def test_an_answer_cut_off_is_a_failure_worth_another_try(pieces: int) -> 
 
 @in_loop
 async def test_an_answer_without_a_reason_to_finish_is_cut_off() -> None:
-    with pytest.raises(ModelFailed, match="broke off in the middle of its answer") as failure:
+    with pytest.raises(ModelFailed, match="broke off mid-answer") as failure:
         await answered(HEAD + events(HELLO, b"data: [DONE]\n\n"))
     assert failure.value.retryable
 

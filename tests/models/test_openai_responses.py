@@ -288,7 +288,7 @@ async def test_a_failure_in_the_middle_says_whether_to_try_again(
     told: dict[str, Any], words: str, retryable: bool, too_long: bool
 ) -> None:
     failure = await failed(said("so far"), told)
-    assert failure.message == f"the model server failed: {words}"
+    assert failure.message == f"API error: {words}"
     assert (failure.retryable, failure.too_long) == (retryable, too_long)
 
 
@@ -296,7 +296,7 @@ async def test_a_failure_in_the_middle_says_whether_to_try_again(
 async def test_a_failure_may_say_when_to_try_again() -> None:
     error = {"code": "rate_limit_exceeded", "message": f"Key {KEY}: please try again in 1.5s."}
     failure = await failed(event("failed", response={"error": error}))
-    assert failure.message == "the model server failed: Key …: please try again in 1.5s."
+    assert failure.message == "API error: Key …: please try again in 1.5s."
     assert failure.retry_after == 1.5
 
 
@@ -304,7 +304,7 @@ async def test_a_failure_may_say_when_to_try_again() -> None:
 @in_loop
 async def test_an_answer_without_an_end_is_cut_off(told: list[dict[str, Any] | bytes]) -> None:
     failure = await failed(*told, b": bye\n\n")
-    assert (failure.message, failure.retryable) == ("the model server broke off in the middle of its answer", True)
+    assert (failure.message, failure.retryable) == ("the model server broke off mid-answer", True)
 
 
 @pytest.mark.parametrize(
@@ -360,6 +360,6 @@ async def test_a_server_that_stays_on_the_line_after_its_last_word_does_not_hold
 @in_loop
 async def test_a_server_that_gives_up_is_a_failure() -> None:
     async with RESPONSES.scripted(script(says("so far", finish_reason="error"))) as (_, model):
-        with pytest.raises(ModelFailed, match="the model server failed: The model gave up") as failure:
+        with pytest.raises(ModelFailed, match="API error: The model gave up") as failure:
             await complete(model)
     assert failure.value.retryable

@@ -21,30 +21,30 @@ ENV = {"OPENAI_API_KEY": "sk-1"}
 @pytest.mark.parametrize(
     ("model", "env", "why"),
     [
-        ("gpt-5.5", ENV, "model 'gpt-5.5' must be written provider:name, like openai:gpt-5.5"),
-        ("", ENV, "model '' must be written provider:name, like openai:gpt-5.5"),
-        ("openai:", ENV, "model 'openai:' must be written provider:name, like openai:gpt-5.5"),
-        (":gpt-5.5", ENV, "model ':gpt-5.5' must be written provider:name, like openai:gpt-5.5"),
-        ("openai: ", ENV, "model 'openai: ' must be written provider:name, like openai:gpt-5.5"),
-        ("iflow/kimi-k2", ENV, "model 'iflow/kimi-k2' must be written provider:name, like iflow:kimi-k2"),
-        ("who/m", ENV, "model 'who/m' must be written provider:name, like openai:who/m"),
+        ("gpt-5.5", ENV, "model 'gpt-5.5' must be provider:name, like openai:gpt-5.5"),
+        ("", ENV, "model '' must be provider:name, like openai:gpt-5.5"),
+        ("openai:", ENV, "model 'openai:' must be provider:name, like openai:gpt-5.5"),
+        (":gpt-5.5", ENV, "model ':gpt-5.5' must be provider:name, like openai:gpt-5.5"),
+        ("openai: ", ENV, "model 'openai: ' must be provider:name, like openai:gpt-5.5"),
+        ("iflow/kimi-k2", ENV, "model 'iflow/kimi-k2' must be provider:name, like iflow:kimi-k2"),
+        ("who/m", ENV, "model 'who/m' must be provider:name, like openai:who/m"),
         (
             "nobody:m",
             ENV,
-            f"there is no provider 'nobody'; choose one of {', '.join(KNOWN)}\n"
+            f"unknown provider 'nobody'; choose one of {', '.join(KNOWN)}\n"
             "Set providers.nobody.base_url in ~/.coder/config.json to add it.",
         ),
         (
             "openai:m",
             {},
-            "no key for openai:m: set OPENAI_API_KEY (and OPENAI_BASE_URL for another server; "
-            "if that needs no key, any text will do)",
+            "no API key for openai:m; set OPENAI_API_KEY (and OPENAI_BASE_URL for another server; "
+            "any value works if no key is needed)",
         ),
         (
             "openai:m",
             {"OPENAI_API_KEY": " \n"},
-            "no key for openai:m: set OPENAI_API_KEY (and OPENAI_BASE_URL for another server; "
-            "if that needs no key, any text will do)",
+            "no API key for openai:m; set OPENAI_API_KEY (and OPENAI_BASE_URL for another server; "
+            "any value works if no key is needed)",
         ),
         (
             "openai:m",
@@ -187,8 +187,8 @@ async def test_the_address_of_anthropic_may_be_written_with_and_without_its_vers
 
 def test_a_model_of_anthropic_without_a_key_names_the_usual_variable() -> None:
     assert Providers({}).why_not("anthropic:claude-sonnet-4-5") == (
-        "no key for anthropic:claude-sonnet-4-5: set ANTHROPIC_API_KEY (and ANTHROPIC_BASE_URL for another server; "
-        "if that needs no key, any text will do)"
+        "no API key for anthropic:claude-sonnet-4-5; set ANTHROPIC_API_KEY (and ANTHROPIC_BASE_URL for another "
+        "server; any value works if no key is needed)"
     )
 
 
@@ -271,7 +271,7 @@ async def test_settings_of_a_known_provider_come_before_its_variables() -> None:
 def test_a_key_that_is_set_under_another_name_is_asked_for_under_it() -> None:
     settings = {"mine": ProviderSettings(base_url="http://127.0.0.1:9/v1", api_key_env="MINE")}
     assert Providers({}, settings).why_not("mine:m") == (
-        "no key for mine:m: set MINE (if that needs no key, any text will do)"
+        "no API key for mine:m; set MINE (any value works if no key is needed)"
     )
     assert Providers({}, {"mine": ProviderSettings(base_url="host:9")}).why_not("mine:m") == (
         "providers.mine.base_url is not a usable address: 'host:9'; write https://host/v1"

@@ -314,7 +314,7 @@ async def test_an_empty_answer_is_empty() -> None:
 async def test_an_answer_cut_off_is_a_failure_worth_another_try(after: int) -> None:
     said = says('{"answer": "one two three"}')
     async with scripted(script(cut_off(said, after), said)) as (_, model):
-        with pytest.raises(ModelFailed, match="broke off in the middle of its answer") as failure:
+        with pytest.raises(ModelFailed, match="broke off mid-answer") as failure:
             await pieces_of(model)
         assert failure.value.retryable
         *_, last = await pieces_of(model)

@@ -59,16 +59,15 @@ async def _shown(coder: InHouse) -> list[object]:
 FAULTS: list[tuple[Answer, str]] = [
     (
         http_error(429, "slow down", {"retry-after": "0"}),
-        "the model server answered 429: slow down; trying again",
+        "API error 429: slow down; retrying",
     ),
-    (http_error(529, "overloaded"), "the model server answered 529: overloaded; trying again"),
-    (http_error(500, "oops"), "the model server answered 500: oops; trying again"),
+    (http_error(529, "overloaded"), "API error 529: overloaded; retrying"),
+    (http_error(500, "oops"), "API error 500: oops; retrying"),
     (
         http_error(500, "upstream https://me:h8Kd2mWqZ1@proxy.internal.net failed"),
-        "the model server answered 500: upstream https://me:[hidden secret: password]@proxy.internal.net failed; "
-        "trying again",
+        "API error 500: upstream https://me:[hidden secret: password]@proxy.internal.net failed; retrying",
     ),
-    (empty(), "the model gave an empty answer; trying again"),
+    (empty(), "the model gave an empty answer; retrying"),
 ]
 
 
@@ -113,7 +112,7 @@ async def test_what_cannot_pass_is_not_tried_again(tmp_path: Path) -> None:
         ended = await coder.ended()
         assert (ended.ending, ended.error) == (
             "failed",
-            "the model server answered 401: no such key\nCheck the API key.",
+            "API error 401: no such key\nCheck OPENAI_API_KEY.",
         )
 
 
@@ -122,7 +121,7 @@ async def test_what_cannot_pass_is_not_tried_again(tmp_path: Path) -> None:
 async def test_after_eight_tries_the_turn_fails(tmp_path: Path) -> None:
     async with house(tmp_path, script(*[http_error(503, "busy")] * 8), build=Patient) as coder:
         await coder.prompt("go")
-        assert (await coder.ended()).error == "the model server answered 503: busy"
+        assert (await coder.ended()).error == "API error 503: busy"
 
 
 @pytest.mark.quick
@@ -143,7 +142,7 @@ async def test_a_stop_ends_the_wait_for_another_try(tmp_path: Path) -> None:
 async def test_a_server_that_wants_us_to_wait_for_hours_is_not_waited_for(tmp_path: Path) -> None:
     async with house(tmp_path, script(http_error(429, "later", {"retry-after": "7200"})), build=Patient) as coder:
         await coder.prompt("go")
-        assert (await coder.ended()).error == "the model server answered 429: later"
+        assert (await coder.ended()).error == "API error 429: later"
 
 
 @pytest.mark.quick
@@ -167,7 +166,7 @@ async def test_a_model_that_repeats_a_call_for_ever_ends_its_turn(tmp_path: Path
     async with house(tmp_path, script(*[proposes(bash("echo same"))] * 4)) as coder:
         await coder.prompt("go")
         ended = await coder.ended()
-        assert (ended.ending, ended.error) == ("failed", "the model repeats the same call of bash again and again")
+        assert (ended.ending, ended.error) == ("failed", "the model keeps repeating the same bash call")
 
 
 @story
@@ -280,7 +279,7 @@ async def test_a_model_that_cannot_be_opened_in_mid_turn_ends_it_and_says_what_t
     async with house(tmp_path, script(replies(change), says("again"))) as coder:
         await coder.prompt("go")
         ended = await coder.ended()
-        assert (ended.ending, (ended.error or "").partition(":")[0]) == ("failed", "no key for anthropic")
+        assert (ended.ending, (ended.error or "").partition(":")[0]) == ("failed", "no API key for anthropic")
         await coder.host.send(ConfigureSession(session=coder.session, model="openai:scripted", by=ME))
         await coder.prompt("on")
         assert (await coder.ended(turns=2)).text == "again"

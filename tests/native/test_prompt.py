@@ -83,7 +83,7 @@ async def test_a_mode_that_is_tightened_in_mid_turn_is_told_at_the_next_step(tmp
         await coder.plan_asks()
         assert users(coder.server.requests[-1])[-1].startswith("<mode>plan: ")
         assert results(coder.server.requests[-1]) == [
-            "Not allowed: make may change things; mode is plan. The call did not run."
+            "Not allowed: make may change things; plan mode. The call did not run."
         ]
 
 

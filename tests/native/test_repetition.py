@@ -60,7 +60,7 @@ async def test_what_a_model_costs_that_is_stopped_for_repeating_itself_is_counte
     async with house(tmp_path, script(*[proposes(bash("echo same"))] * 4)) as coder:
         await coder.prompt("go")
         ended = await coder.ended()
-        assert (ended.ending, ended.error) == ("failed", "the model repeats the same call of bash again and again")
+        assert (ended.ending, ended.error) == ("failed", "the model keeps repeating the same bash call")
         messages = [each.event for each in await coder.events() if isinstance(each.event, MessageAdded)]
         assert (len(messages), ended.steps) == (4, 4)
         assert ended.usage.input_tokens == sum(each.usage.input_tokens for each in messages)

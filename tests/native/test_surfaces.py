@@ -89,7 +89,7 @@ def test_x04_a_used_up_budget_with_nobody_there_looked_like_an_interruption(serv
     (coder.home / "config.json").write_text(json.dumps(config))
     ran = coder.run("-p", "go", "--mode", "yolo", "--unattended", "allow")
     assert ran.code == 3
-    assert "coder: the budget of $1.00 for this session is used up" in ran.err
+    assert "coder: Budget for this session reached: " in ran.err
     assert "nobody was there to answer" in ran.err
 
 
@@ -100,7 +100,7 @@ def test_a_bare_model_name_keeps_the_provider_of_the_session_that_is_resumed(ser
     assert coder.run("-p", "second", "--continue", "--model", "other") == Ran(0, "b\n", "")
     assert [each["model"] for each in server.requests] == ["scripted", "other"]
     refused = coder.run("-p", "third", "--continue", "--model", "nobody:other")
-    assert (refused.code, "there is no provider 'nobody'" in refused.err) == (1, True)
+    assert (refused.code, "unknown provider 'nobody'" in refused.err) == (1, True)
     assert row(coder)["model"] == "openai:other"
 
 
@@ -115,7 +115,7 @@ def test_commands_were_taken_for_answers_while_an_ask_was_open(serve: Serve, cod
         screen.wait_for("price unknown")
         screen.wait_for("Which colour?")
         screen.type("/steer and quickly\n")
-        screen.wait_for("(sent; the model reads it at the next step of the turn)\n")
+        screen.wait_for("(sent; the model reads it at its next step)\n")
         screen.wait_for("Which colour?")
         screen.type("/dev/null\n")
         screen.wait_for("painted\n> ")
@@ -130,7 +130,7 @@ def test_the_text_of_an_attempt_that_broke_off_ran_into_what_came_after_it(serve
         shown = screen.wait_for("four five\n> ")
     first, notice, last, prompt = shown.splitlines()[1:]
     assert (first, last, prompt) == ("one two", "four five", "> ")
-    assert notice.endswith("; trying again)")
+    assert notice.endswith("; retrying)")
 
 
 def test_a_call_that_was_written_as_text_stands_on_a_line_of_its_own(serve: Serve, coder_on: CoderOn) -> None:
@@ -149,7 +149,7 @@ def test_an_attempt_that_broke_off_is_no_part_of_what_is_printed(serve: Serve, c
     assert ran.code == 0
     if form == "text":
         assert ran.out == "four five\n"
-        assert [line.partition("; ")[2] for line in ran.err.splitlines()] == ["trying again"] * 2
+        assert [line.partition("; ")[2] for line in ran.err.splitlines()] == ["retrying"] * 2
         return
     lines = [json.loads(line) for line in ran.out.splitlines()]
     assert lines[-1]["result"] == "four five"

@@ -186,7 +186,7 @@ def test_c32_check_uses_the_rules_and_the_preset_that_count_here(coder: Coder) -
     configure(coder, **keys)
     asked = ("ls", "make", "git push", "CODER_SANDBOX=0 make")
     assert [coder.run("permissions", "check", each).out for each in asked] == [
-        "ask: it only reads; preset is strict\n",
+        "ask: it only reads; strict preset\n",
         "allow: a rule allows it\n",
         "deny: a rule denies git push\n",
         "ask: it asks to run outside the sandbox; a rule allows it\n",
@@ -206,14 +206,14 @@ def test_c22_the_matrix_is_shown_and_a_preset_changes_it(serve: Serve, coder_on:
         assert "rules:\n  deny   bash(git push)\n  ask    edit(docs)\n" in shown
         screen.wait_for("> ")
         screen.type("/permissions lax\n")
-        screen.wait_for("there is no preset 'lax'; choose one of strict, balanced, auto-edit, yolo\n")
+        screen.wait_for("unknown preset 'lax'; choose one of strict, balanced, auto-edit, yolo\n")
         screen.wait_for("> ")
         screen.type("/permissions strict\n")
         assert re.search(r"  commands that only read +ask\n", screen.wait_for("sandbox: "))
         screen.wait_for("> ")
         screen.type("go\n")
         asked = screen.wait_for(ALLOW)
-        assert "Run this command?\n  $ ls\n  it only reads; preset is strict\n" in asked
+        assert "Run this command?\n  $ ls\n  it only reads; strict preset\n" in asked
         screen.type("a\n")
         screen.wait_for("yes\n")
         screen.wait_for("> ")

@@ -71,7 +71,7 @@ def test_a_question_to_the_person_is_asked_in_every_mode(mode: Mode) -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_a62_a_plan_is_put_before_the_person_in_plan_mode_only(mode: Mode) -> None:
     judged = one(Need(tool="plan_exit", kind="ask", title="think", plan="think"), mode, "Read")
-    asked = Verdict("ask", "plan_exit asks, mode is plan")
+    asked = Verdict("ask", "plan_exit asks (plan mode)")
     assert judged == (asked if mode == "plan" else Verdict("deny", "no plan to approve outside plan mode"))
 
 
@@ -82,5 +82,5 @@ def test_d14_a_batch_is_judged_call_by_call_in_its_order() -> None:
 
 
 def test_the_reason_says_what_the_call_does_and_which_mode_minds() -> None:
-    assert one(need("edit", "write")).reason == "write changes files, mode is default"
-    assert one(need("command", "bash"), "plan").reason == "bash runs a command, mode is plan"
+    assert one(need("edit", "write")).reason == "write changes files (default mode)"
+    assert one(need("command", "bash"), "plan").reason == "bash runs a command (plan mode)"

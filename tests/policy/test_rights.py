@@ -243,7 +243,7 @@ def test_c22_presets_say_what_default_means() -> None:
         "yolo": "allow allow allow allow allow ask deny",
     }
     assert one(bash("./x", "none"), preset="yolo").verdict == "ask"
-    assert one(bash("ls"), preset="strict").reason == "it only reads; preset is strict"
+    assert one(bash("ls"), preset="strict").reason == "it only reads; strict preset"
     for mode in ("plan", "auto-edit", "yolo"):
         assert one(bash("./x"), mode, preset="yolo") == one(bash("./x"), mode)
 

@@ -51,7 +51,7 @@ def test_c06_a_refusal_says_why() -> None:
     assert judge_command("rm -rf /", "auto-edit") == ShellVerdict(
         "deny", "it destroys the machine or the home folder"
     )
-    assert judge_command("make", "plan") == ShellVerdict("deny", "make may change things; mode is plan")
+    assert judge_command("make", "plan") == ShellVerdict("deny", "make may change things; plan mode")
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_c32_permissions_check_says_verdict_and_reason_and_runs_nothing(coder: C
     assert said == [
         "allow: it only reads\n",
         "ask: it creates files or folders\n",
-        "deny: make may change things; mode is plan\n",
+        "deny: make may change things; plan mode\n",
     ]
     assert list(coder.cwd.iterdir()) == []
 
@@ -187,7 +187,7 @@ def test_c32_permissions_check_reads_lines(coder: Coder) -> None:
         {"verdict": "allow", "reason": "it only reads"},
         {"verdict": "ask", "reason": "it removes files"},
         {"verdict": "allow", "reason": "it only reads"},
-        {"verdict": "allow", "reason": "mode is yolo"},
+        {"verdict": "allow", "reason": "yolo mode"},
     ]
     assert [each["verdict"] for each in answers[4:]] == ["ask", "ask"]
     assert (ran.code, ran.err) == (0, "")
@@ -207,7 +207,7 @@ RULES = read_rules(
     [
         ("git push", "default", "allow", "a rule allows it"),
         ("git push origin main && npm run build", "default", "allow", "a rule allows it"),
-        ("git push", "plan", "deny", "a rule allows it; mode is plan"),
+        ("git push", "plan", "deny", "a rule allows it; plan mode"),
         ("git pushy", "default", "ask", "git pushy may change things"),
         ("git push > out", "default", "ask", "it publishes commits"),
         ("git push; rm x", "default", "ask", "it publishes commits"),
@@ -217,7 +217,7 @@ RULES = read_rules(
         ("echo $(npm publish --tag x)", "default", "deny", "a rule denies npm publish"),
         ("sudo env A=1 npm publish", "auto-edit", "deny", "a rule denies npm publish"),
         ("bash -c 'npm publish'", "default", "deny", "a rule denies npm publish"),
-        ("npm publish", "yolo", "allow", "mode is yolo"),
+        ("npm publish", "yolo", "allow", "yolo mode"),
     ],
 )
 def test_c22_c32_rules_of_the_person_deny_over_ask_over_allow(

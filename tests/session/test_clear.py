@@ -89,7 +89,7 @@ def test_a59_it_is_refused_while_a_turn_is_open_and_the_queue_stays() -> None:
     assert [each.text for each in play.state.queue] == ["two"]
     assert len(play.state.images) == 1
     play.claim()
-    with pytest.raises(BadInput, match="a turn is running; stop it before you clear the context"):
+    with pytest.raises(BadInput, match="a turn is running; stop it before clearing the context"):
         decide.clear(play.state, CLEAR)
 
 

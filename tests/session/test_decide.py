@@ -95,7 +95,7 @@ def test_b45_b67_deleting_what_is_not_there_is_no_error(state: State) -> None:
 
 
 REFUSED: dict[str, tuple[type[Refusal], Decide]] = {
-    "exists already": (BadInput, lambda state: decide.create(state, CREATE)),
+    "already exists": (BadInput, lambda state: decide.create(state, CREATE)),
     "empty prompt": (BadInput, lambda state: decide.send_prompt(state, replace(PROMPT, text=" \n\t "))),
     "no steps": (BadInput, lambda state: decide.send_prompt(state, replace(PROMPT, max_steps=0))),
     "no time to answer": (BadInput, lambda state: decide.send_prompt(state, replace(PROMPT, answer_within=0))),

@@ -42,7 +42,7 @@ def test_c30_the_latest_turn_is_undone_first_and_then_the_one_before() -> None:
     play = Play()
     first, second = turn(play, "one", tree="t1", call="c1"), turn(play, "two", tree="t2", call="c2")
     assert [undo(play), undo(play)] == [second, first]
-    with pytest.raises(BadInput, match="there is no turn to undo"):
+    with pytest.raises(BadInput, match="nothing to undo"):
         decide.undoable(play.state)
     assert transcript(play.state) == []
 
@@ -72,10 +72,10 @@ def test_c30_nothing_is_undone_while_a_turn_runs_or_is_about_to() -> None:
     play = Play()
     turn(play, "one")
     play.prompt("two")
-    with pytest.raises(BadInput, match="a turn is running; stop it before you undo one"):
+    with pytest.raises(BadInput, match="a turn is running; stop it before undoing one"):
         decide.undoable(play.state)
     play.claim()
-    with pytest.raises(BadInput, match="a turn is running; stop it before you undo one"):
+    with pytest.raises(BadInput, match="a turn is running; stop it before undoing one"):
         decide.undoable(play.state)
     last = play.state.past[-1]
     assert decide.undone(play.state, TurnUndone(turn_id=last.turn_id, by=ANNE)) == []

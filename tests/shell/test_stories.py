@@ -108,7 +108,7 @@ async def test_x16_only_a_client_with_the_capability_may_send_one(tmp_path: Path
         await coder.create()
         run = RunShell(session=coder.session, prompt_id=PromptId("p"), command="touch ran", by=ANNE)
         for client in (coder.host, coder.host.connect(Capabilities(all_commands=True))):
-            with pytest.raises(BadInput, match="can be run only at the machine itself"):
+            with pytest.raises(BadInput, match="work only in a terminal on this machine"):
                 await client.send(run)
         with pytest.raises(BadInput, match="the command is empty"):
             await shell(coder, " \n")
@@ -116,7 +116,7 @@ async def test_x16_only_a_client_with_the_capability_may_send_one(tmp_path: Path
         await shell(coder, WAITS)
         await shell(coder, "echo kept", "second")
         edit = EditPrompt(session=coder.session, prompt_id=PromptId("second"), text="touch ran", by=ANNE)
-        with pytest.raises(BadInput, match="can be run only at the machine itself"):
+        with pytest.raises(BadInput, match="work only in a terminal on this machine"):
             await coder.host.send(edit)
         await coder.host.connect(Capabilities(shell=True)).send(replace(edit, text="echo edited"))
         (coder.folder / "go").touch()

@@ -38,7 +38,7 @@ async def test_x18_load_is_free_and_what_follows_is_asked(tmp_path: Path) -> Non
         assert not (coder.folder / "notes.txt").exists()
         assert await verdicts(coder) == [
             ("skill", "allow", ""),
-            ("write", "ask", "write changes files, mode is default"),
+            ("write", "ask", "write changes files (default mode)"),
         ]
         await coder.answer(ask)
         assert (await coder.ended()).text == "done"
@@ -149,5 +149,5 @@ async def test_x18_run_follows_the_configuration_as_it_stands(tmp_path: Path) ->
         put_config(tmp_path / "home", skills={"auto_approve": "load"})
         (coder.folder / "go").touch()
         (ask,) = await coder.asks_again()
-        assert ask.reason == "write changes files, mode is default"
+        assert ask.reason == "write changes files (default mode)"
         assert not (coder.folder / "a").exists()

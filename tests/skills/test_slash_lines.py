@@ -99,7 +99,7 @@ def test_x27_a_command_that_needs_arguments_and_gets_none_is_told(serve: Serve, 
     put_command(coder.home, "say", "$ARGUMENTS")
     with terminal(coder) as screen:
         screen.wait_for("> ")
-        assert told(screen, "/say") == "/say without arguments gives an empty prompt, so nothing was sent"
+        assert told(screen, "/say") == "/say without arguments is an empty prompt; nothing was sent"
     assert server.requests == []
 
 

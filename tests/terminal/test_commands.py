@@ -62,7 +62,7 @@ def test_c21_a_model_that_cannot_be_used_changes_nothing(serve: Serve, coder_on:
     with terminal(coder_on(serve(script()))) as screen:
         screen.wait_for("> ")
         screen.type("/model anthropic:claude-sonnet-4-5\n")
-        assert "no key for anthropic:claude-sonnet-4-5: set ANTHROPIC_A" in screen.wait_for("\n> ")
+        assert "no API key for anthropic:claude-sonnet-4-5; set ANTHROPIC_A" in screen.wait_for("\n> ")
         screen.type("/model\n")
         assert "openai:scripted\n" in screen.wait_for("\n> ")
     assert not (folder / ".coder" / "config.json").exists()
@@ -92,10 +92,10 @@ def test_mode_and_think_are_shown_and_changed(serve: Serve, coder_on: CoderOn) -
         for line, told in [
             ("/mode", "mode: default\n> "),
             ("/mode smart", "mode: auto-edit\n> "),
-            ("/mode fast", f"there is no mode 'fast'; choose one of {', '.join(MODE_NAMES)}\n> "),
+            ("/mode fast", f"unknown mode 'fast'; choose one of {', '.join(MODE_NAMES)}\n> "),
             ("/mode", "mode: auto-edit\n> "),
             ("/think high", "think: high\n> "),
-            ("/think much", "there is no level 'much'; choose one of auto, off, low, medium, high\n> "),
+            ("/think much", "unknown level 'much'; choose one of auto, off, low, medium, high\n> "),
             ("/think", "think: high\n> "),
         ]:
             screen.type(line + "\n")
@@ -120,11 +120,11 @@ def test_x08_what_waits_is_listed_changed_and_dropped(serve: Serve, coder_on: Co
         screen.type("/queue drop 2\n")
         screen.wait_for("(removed from the queue)\n")
         screen.type("/queue drop 7\n")
-        screen.wait_for("there is no prompt '7' in the queue; /queue lists the queued prompts\n")
+        screen.wait_for("no queued prompt '7'; /queue lists them\n")
         screen.type("/queue edit 1\n")
         screen.wait_for("the prompt is empty\n")
         screen.type("\x03")
-        screen.wait_for("2 queued; they start when you send the next line)\n")
+        screen.wait_for("2 queued; your next line starts the queue)\n")
         screen.type("/queue drop 2\n")
         screen.wait_for("(removed from the queue)\n")
         screen.type("last\n")
@@ -141,7 +141,7 @@ def test_x08_a_steered_line_is_heard_at_the_next_step(serve: Serve, coder_on: Co
         screen.type("start\n")
         screen.wait_for("• bash")
         screen.type("/steer rather the blue one\n")
-        screen.wait_for("(sent; the model reads it at the next step of the turn)\n")
+        screen.wait_for("(sent; the model reads it at its next step)\n")
         (folder / "go").touch()
         screen.wait_for("as you like\n> ")
     assert asked(server) == ["start", "rather the blue one"]
@@ -158,7 +158,7 @@ def test_x08_input_while_running_follows_the_setting(serve: Serve, coder_on: Cod
         screen.type("start\n")
         screen.wait_for("• bash")
         screen.type("rather the blue one\n")
-        screen.wait_for("(sent; the model reads it at the next step of the turn)\n")
+        screen.wait_for("(sent; the model reads it at its next step)\n")
         (folder / "go").touch()
         screen.wait_for("as you like\n> ")
     assert asked(server) == ["start", "rather the blue one"]
@@ -186,7 +186,7 @@ def test_cost_tells_tokens_and_that_a_price_is_unknown(serve: Serve, coder_on: C
         screen.type("/cost\n")
         shown = screen.wait_for("\n> ")
         assert " out: price unknown\n" in shown
-        assert "tokens of the model's context window are in use\n" in shown
+        assert "tokens of the context window used\n" in shown
 
 
 @pytest.mark.quick
@@ -209,7 +209,7 @@ def test_a64_tools_reach_another_folder_once_it_was_added(serve: Serve, coder_on
         screen.type("look\n")
         screen.wait_for("no\n> ")
         screen.type("/add-dir ../nowhere\n")
-        screen.wait_for(f"there is no folder {folder.parent / 'nowhere'}\n> ")
+        screen.wait_for(f"no such folder: {folder.parent / 'nowhere'}\n> ")
         screen.type("/add-dir ../other\n")
         screen.wait_for(f"added {other}; /undo restores files in {folder} only\n> ")
         screen.type("look again\n")

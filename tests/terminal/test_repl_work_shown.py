@@ -54,9 +54,7 @@ def test_c11_compact_says_what_it_freed_and_sums_up_what_is_long(serve: Serve, c
         settle(terminal, "counted")
         terminal.enter("/compact")
         seen = settle(terminal, "freed")
-        found = re.search(
-            r"the context was compacted: ([\d,]+) → about ([\d,]+) tokens, ([\d,]+) freed", seen.all_text
-        )
+        found = re.search(r"context compacted: ([\d,]+) → about ([\d,]+) tokens, ([\d,]+) freed", seen.all_text)
         assert found is not None
         before, after, freed = (int(each.replace(",", "")) for each in found.groups())
         assert before - after == freed

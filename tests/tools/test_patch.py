@@ -183,9 +183,9 @@ async def test_line_ends_stay_what_they_are(tmp_path: Path, before: bytes, patch
             "a line of the patch begins with neither a space, + nor -: change",
         ),
         (envelope("*** Add File: g", "x"), "every line of a file that is added begins with +, but one is: x"),
-        (envelope("*** Add File: f", "+x"), "f exists already; change it with an update"),
+        (envelope("*** Add File: f", "+x"), "f already exists; change it with an update"),
         (envelope("*** Update File: no", "-x"), "no does not exist"),
-        (envelope("*** Update File: f", "*** Move to: other"), "other exists already, so nothing can be moved there"),
+        (envelope("*** Update File: f", "*** Move to: other"), "other already exists, so nothing can be moved there"),
         (envelope("*** Update File: other", "-x", "+y"), "other is a binary file"),
         (envelope("*** Update File: f", "@@ def g", "-1"), "f has no line 'def g', which the patch names after @@"),
         (

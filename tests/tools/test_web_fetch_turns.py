@@ -92,7 +92,7 @@ async def test_a_rule_for_a_machine_allows_its_pages(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("mode", "code", "told"),
-    [("default", 3, "nobody"), ("plan", 0, "web_fetch uses the network, mode is plan")],
+    [("default", 3, "nobody"), ("plan", 0, "web_fetch uses the network (plan mode)")],
 )
 def test_without_a_rule_or_a_yes_no_page_is_fetched(
     serve: Serve, coder_on: CoderOn, mode: str, code: int, told: str

@@ -146,7 +146,7 @@ def test_c12_in_every_mode(tmp_path: Path, serve: Serve, mode: str) -> None:
 def test_c25_todos_are_shown_in_the_conversation_and_only_shown_by_the_command(tmp_path: Path, serve: Serve) -> None:
     project = Project(tmp_path, serve(script(says("fine"))), {})
     ran = project.coder.run(text=f"/todos\n{PROMPT}\n")
-    assert "there is no todo list\n" in ran.out
+    assert "no todo list yet\n" in ran.out
     assert "(todo list with 3 items; /todos shows it)\n" in ran.out
     ran = project.coder.run("--continue", text="/todos\n/todos clear\n/todos\n")
     assert ran.out.count("[ ] add a flag\n[ ] test it\n[ ] document it\n") == 2

@@ -98,7 +98,7 @@ def test_a_file_that_is_not_what_was_expected_stays_as_it_is(disk: Disk, folder:
     file = folder / "f"
     assert disk.write("f", b"1", expected="") is True
     mark = disk.mark("f")
-    assert refusal(lambda: disk.write("f", b"2", expected="")) == "f exists already; read it first"
+    assert refusal(lambda: disk.write("f", b"2", expected="")) == "f already exists; read it first"
     file.write_bytes(b"by a person")
     changed = "f has changed since you read it; read it again"
     assert refusal(lambda: disk.write("f", b"2", expected=mark)) == changed
@@ -259,6 +259,6 @@ def test_what_write_would_refuse_can_be_known_before(disk: Disk, folder: Path) -
     (folder / "link").symlink_to("f")
     assert disk.check_write("new/g") is True
     assert disk.check_write("f", expected=disk.mark("f")) is False
-    assert refusal(lambda: disk.check_write("f", expected="")) == "f exists already; read it first"
+    assert refusal(lambda: disk.check_write("f", expected="")) == "f already exists; read it first"
     assert refusal(lambda: disk.check_write("link")) == "link leads through a link to f; use that path if you mean it"
     assert names(folder) == ["f", "link"]

@@ -55,7 +55,7 @@ def main(arguments: list[str]) -> int:
         if options.no_wait and not is_stop:
             return 0
         if (reason := await host.get(WhyNotRun(found.session))) is not None:
-            sys.stdout.write(t("waiting for a host: {reason}", reason=retell(reason)) + "\n")
+            sys.stdout.write(t("interrupted; {reason}", reason=retell(reason)) + "\n")
             return 0
         code = await carry_on(host, found.session, outcome.head)
         if options.no_wait:
@@ -79,4 +79,4 @@ def _too_late(outcome: Answered) -> str:
     if outcome.by is None or outcome.decision is None:
         return t("too late: its turn has ended") + "\n"
     word = type(outcome.decision).__name__.lower()
-    return t("too late: answered by {by}: {word}", by=outcome.by, word=word) + "\n"
+    return t("too late: {by} already answered: {word}", by=outcome.by, word=word) + "\n"

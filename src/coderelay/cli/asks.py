@@ -24,7 +24,7 @@ def main(arguments: list[str]) -> int:
     async def show(host: Host) -> int:
         rows = await host.get(ListAsks())
         if not rows and not options.json:
-            sys.stderr.write(t("nothing waits for your answer") + "\n")
+            sys.stderr.write(t("nothing is waiting for your answer") + "\n")
         for each in rows:
             if options.json:
                 write_json(sys.stdout, msgspec.json.encode(each, enc_hook=encode_plain).decode())

@@ -36,8 +36,8 @@ from coderelay.workspace.sandbox.detect import detect_sandbox
 _DATABASE_SECONDS = 3.0
 _SILENCE_SECONDS = 0.3  # longer than at start-up: here the person wants to know
 _CONNECT = (
-    "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start Ollama with a model; until then the guide "
-    "answers, by fixed rules"
+    "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start Ollama with a model; until then a built-in "
+    "guide answers simple requests"
 )
 _INSTALL_SANDBOX = "`apt install bubblewrap`, `dnf install bubblewrap`, `pacman -S bubblewrap`"
 _MARKS = {"found": "✓", "missing": "–", "bad": "✗"}
@@ -128,7 +128,7 @@ def _config(env: Mapping[str, str], folder: str | None) -> tuple[Config, list[Fi
             Finding(
                 "trust",
                 say(
-                    "this folder's configuration sets {keys}, which is ignored until you trust the folder",
+                    "this folder's configuration sets {keys}: not trusted yet",
                     keys=wanted,
                 ),
                 "missing",
@@ -164,7 +164,7 @@ def _files(found: DetectedModel) -> Finding:
     for variable, file in found.learned.files.items():
         by_file.setdefault(file, []).append(variable)
     told = "; ".join(f"{file}: {', '.join(sorted(names))}" for file, names in by_file.items())
-    return Finding("other files", told or "no keys or addresses are read from files of other programs")
+    return Finding("other files", told or "no keys or addresses found in other programs' files")
 
 
 def _agents(env: Mapping[str, str]) -> Finding:
@@ -178,7 +178,11 @@ def _servers(servers: list[RunningServer]) -> Finding:
     if not servers:
         return Finding("servers", "no Ollama, LM Studio, llama.cpp or vLLM server answers on this machine", "missing")
     told = [
-        say("{provider} at {host}: {count} models", provider=each.provider, host=each.host, count=len(each.names))
+        say("{provider} at {host}: 1 model", provider=each.provider, host=each.host)
+        if len(each.names) == 1
+        else say(
+            "{provider} at {host}: {count} models", provider=each.provider, host=each.host, count=len(each.names)
+        )
         for each in servers
     ]
     return Finding("servers", "; ".join(told))
@@ -210,9 +214,9 @@ async def _log(config: Config) -> Finding:
     return Finding(
         "log",
         say(
-            "{path}: intact, {sessions} sessions, {events} events, {size} MB",
+            "{path}: intact, {sessions}, {events} events, {size} MB",
             path=config.database,
-            sessions=sessions,
+            sessions=say("1 session") if sessions == 1 else say("{count} sessions", count=sessions),
             events=events,
             size=f"{size:.1f}",
         ),
@@ -294,8 +298,8 @@ def _sandbox(config: Config) -> Finding:
         found = detect_sandbox(scratch)
     told = "; ".join(f"{way}: {reason}" for way, reason in found.why_not.items())
     if found.backend == "none":
-        do = say("install bubblewrap ({how}); until then you are asked about more commands", how=_INSTALL_SANDBOX)
-        return Finding("sandbox", say("none: commands are not confined ({why})", why=told), "missing", do)
+        do = say("install bubblewrap ({how}); until then, more commands need your approval", how=_INSTALL_SANDBOX)
+        return Finding("sandbox", say("none: commands run without a sandbox ({why})", why=told), "missing", do)
     return Finding("sandbox", f"{found.backend} ({told})" if told else found.backend)
 
 

@@ -58,7 +58,7 @@ def _parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     adding.add_argument(
         "--url",
         metavar="URL",
-        help=t("the address of a server that coder connects to instead of starting a COMMAND"),
+        help=t("connect to this address instead of starting a COMMAND"),
     )
     adding.add_argument(
         "--env",
@@ -141,12 +141,11 @@ async def _list(folder: str) -> int:
             f"{_MARKS[each.state]} {each.name:{width}}  {retell(server_status(each))}  {escaped(each.where)}\n"
         )
     if not rows:
-        sys.stdout.write(t("no MCP servers are configured; add one with `coder mcp add NAME -- COMMAND`") + "\n")
+        sys.stdout.write(t("no MCP servers configured; add one with `coder mcp add NAME -- COMMAND`") + "\n")
     if waiting := untrusted_servers(app.config.untrusted):
         names = ", ".join(map(escaped, waiting))
         wants = t(
-            "this folder also configures {names}, which is ignored until you trust the folder; review it with "
-            "`coder permissions trust`",
+            "this folder also configures {names}: not trusted yet; review it with `coder permissions trust`",
             names=names,
         )
         sys.stdout.write(f"– {wants}\n")

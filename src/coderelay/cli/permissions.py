@@ -166,7 +166,7 @@ def _change_trust(options: argparse.Namespace) -> int:
     try:
         folder = real_folder(options.folder)
         if not os.path.isdir(folder):
-            raise BadInput(t("there is no folder {folder}", folder=display_path(folder)))
+            raise BadInput(t("no such folder: {folder}", folder=display_path(folder)))
         return _trust(home, folder, options.yes) if options.action == "trust" else _untrust(home, folder)
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")

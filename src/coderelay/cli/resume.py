@@ -13,7 +13,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--here", action="store_true", help=t("move the session from another machine to this one"))
     options = parser.parse_args(arguments)
     if options.here and options.session is None:
-        parser.error(t("--here needs the ID of a session"))
+        parser.error(t("--here needs a session ID"))
     meant = ["--continue"] if options.session is None else [f"--resume={options.session}"]
     meant += ["--here"] if options.here else []
     return start.run(start.parse(meant)[0], start.folder_of(None), None)

@@ -127,7 +127,7 @@ async def _list_one(host: Host, each: Summary, options: argparse.Namespace) -> N
     else:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.updated_at / 1000))
         reason = await host.get(WhyWaiting(each.id)) if each.phase == "running" else None
-        note = f"  ({t('waiting for a host: {reason}', reason=retell(reason))})" if reason else ""
+        note = f"  ({t('interrupted; {reason}', reason=retell(reason))})" if reason else ""
         title = f"{'└ ' if each.parent else ''}{_title(each) or t('(no prompt yet)')}"
         _print(f"{each.id}  {when}  {padded(_state(each), 9)} {title}  {display_path(each.cwd)}{note}")
 
@@ -150,7 +150,7 @@ async def _show(host: Host, session: SessionId) -> None:
 async def _show_diff(host: Host, session: SessionId) -> None:
     await host.get(ShowSession(session))
     found = await host.get(ShowDiff(session, by_turns=True))
-    lines = tuple(map(changed_line, found.changes)) or (t("no file changes are recorded for this session"),)
+    lines = tuple(map(changed_line, found.changes)) or (t("no file changes recorded for this session"),)
     for line in lines:
         _print(line)
     sys.stdout.write(visible(found.diff) if sys.stdout.isatty() else found.diff)  # a program may apply the diff

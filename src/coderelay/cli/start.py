@@ -62,7 +62,7 @@ def parser() -> Arguments:
         dest="mode",
         action="store_const",
         const="yolo",
-        help=t("the same as --mode yolo: ask nothing, and run commands without a sandbox"),
+        help=t("same as --mode yolo: ask nothing, and run commands without a sandbox"),
     )
     add("--model", metavar="PROVIDER:NAME")
     add("--agent", choices=AGENTS)
@@ -95,8 +95,8 @@ def parser() -> Arguments:
         metavar="N",
         help=t("end a turn after N steps (answers of the model)"),
     )
-    add("--append-system-prompt", metavar="TEXT", help=t("instructions for the model, kept with the session"))
-    add("--add-dir", action="append", metavar="DIR", help=t("another folder that the session may use"))
+    add("--append-system-prompt", metavar="TEXT", help=t("extra instructions for the model, kept with the session"))
+    add("--add-dir", action="append", metavar="DIR", help=t("additional folder that the session may use"))
     add("--cwd", metavar="DIR", help=t("the folder to work in"))
     parser.add_argument("-V", "--version", action="version", version=f"coder {__version__}")
     return parser
@@ -114,7 +114,7 @@ def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
         sys.stderr.write(f"coder: {problem}\n")
         return 1
     if options.resume == PICK and (prompt is not None or not is_terminal()):
-        parser().error(t("--resume needs the ID of a session here; `coder sessions` lists all sessions"))
+        parser().error(t("--resume needs a session ID here; `coder sessions` lists all sessions"))
     if prompt is None and is_terminal():
         from coderelay.cli.startup.interrupts import RaisedInterrupts
         from coderelay.surfaces.terminal.input.typeahead import preserve_typeahead
@@ -206,8 +206,8 @@ def _near(given: str) -> list[str]:
 
 def _no_folder(folder: str, given: str) -> str:
     if near := _near(given):
-        return t("there is no folder {folder}; did you mean `coder {name}`?", folder=folder, name=near[0])
-    return t("there is no folder {folder}", folder=folder)
+        return t("no such folder: {folder}; did you mean `coder {name}`?", folder=folder, name=near[0])
+    return t("no such folder: {folder}", folder=folder)
 
 
 def folder_of(given: str | None) -> str:

@@ -42,7 +42,7 @@ def _about(tool: ToolShown) -> str:
 
 
 def skills_in_words(shown: SkillsShown) -> str:
-    lines = [line for each in shown.found for line in _skill(each)] or [t("there are no skills")]
+    lines = [line for each in shown.found for line in _skill(each)] or [t("no skills")]
     return "\n".join([*lines, *(t("({text})", text=retell(note)) for note in shown.notes)])
 
 

@@ -37,7 +37,7 @@ def read_picture(path: str, name: str) -> Picture:
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
-        raise BadInput(t("{name} cannot be read: {why}", name=name, why=error.strerror or error)) from error
+        raise BadInput(t("cannot read {name}: {why}", name=name, why=error.strerror or error)) from error
     with open(file, "rb") as opened:
         found = os.fstat(file)
         if not stat.S_ISREG(found.st_mode):
@@ -63,7 +63,7 @@ def amount(size: int) -> str:
 
 def _refuse_too_much(size: int, name: str) -> None:
     if size > MOST_BYTES:
-        told = t("{name} is too large to send: {size}, the limit is {most}", name=name, size=amount(size), most=_MOST)
+        told = t("{name} is too large to send: {size} (limit {most})", name=name, size=amount(size), most=_MOST)
         raise BadInput(told)
 
 

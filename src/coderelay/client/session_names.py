@@ -44,9 +44,9 @@ async def find_session(client: Client, name: str, hint: str = "") -> Summary:
     if found:
         told, shown = t("{name} matches {count} sessions:", name=repr(name), count=len(found)), found
     elif near := _nearest(rows, name):
-        told, shown = t("there is no session {name}; similar sessions:", name=repr(name)), near
+        told, shown = t("no session {name}; similar sessions:", name=repr(name)), near
     else:
-        told, shown = t("there is no session {name}", name=repr(name)), []
+        told, shown = t("no session {name}", name=repr(name)), []
     lines = [f"  {each.id}  {each.title}" for each in shown[:_NEAREST]]
     raise BadInput("\n".join([told, *lines]), hint or t("/sessions lists all sessions."))
 

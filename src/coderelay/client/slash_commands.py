@@ -77,7 +77,7 @@ class SessionCommands:
     async def _checked(self, slash: Slash) -> SlashResult:
         told = await self._run(slash)
         if isinstance(told, PromptToSend) and not told.text.strip():
-            raise BadInput(t("/{name} without arguments gives an empty prompt, so nothing was sent", name=slash.name))
+            raise BadInput(t("/{name} without arguments is an empty prompt; nothing was sent", name=slash.name))
         match told:
             case SwitchedSession():
                 self._here.session = told.session
@@ -94,7 +94,7 @@ class SessionCommands:
         if command is None:
             return await resolve(self._here.client, self._here.session, COMMANDS, slash)
         if command.name not in names_for(self._here.client.capabilities):
-            raise BadInput(t("/{name} works only at the machine itself, in a terminal", name=slash.name))
+            raise BadInput(t("/{name} works only in a terminal on this machine", name=slash.name))
         here = replace(self._here, command=command)
         rest = slash.rest.strip()
         if rest and not command.hint:

@@ -31,3 +31,10 @@ def lists_in(message: MessageAdded) -> dict[CallId, list[str]]:
 
 def _lines(call: Call) -> list[str]:
     return todo_lines(items_of(call))
+
+
+def begun_list_text(count: int) -> str:
+    """The line for the list that coder began itself."""
+    if count == 1:
+        return t("todo list with 1 item; /todos shows it")
+    return t("todo list with {count} items; /todos shows it", count=count)

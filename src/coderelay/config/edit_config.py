@@ -44,7 +44,7 @@ def add_server(home: str, name: str, entry: Mapping[str, Any]) -> None:
     def change(tree: Tree) -> None:
         if _take(tree, name):
             raise BadInput(
-                say("an MCP server {name} already exists", name=repr(name)),
+                say("MCP server {name} already exists", name=repr(name)),
                 say("Remove it with `coder mcp remove {name}`.", name=name),
             )
         tree.setdefault(_KEY, {})[name] = dict(entry)
@@ -58,7 +58,7 @@ def remove_server(home: str, name: str) -> None:
     def change(tree: Tree) -> None:
         if not _take(tree, name):
             raise BadInput(
-                say("there is no MCP server {name} in {file}", name=repr(name), file=display_path(person_file(home)))
+                say("no MCP server {name} in {file}", name=repr(name), file=display_path(person_file(home)))
             )
 
     _change(home, change)
@@ -152,7 +152,7 @@ def _change(home: str, change: Callable[[Tree], None]) -> None:
         finally:
             os.close(lock)
     except OSError as error:
-        raise BadInput(say("{path} cannot be written: {why}", path=display_path(path), why=error.strerror)) from error
+        raise BadInput(say("cannot write {path}: {why}", path=display_path(path), why=error.strerror)) from error
 
 
 def _write(path: str, content: bytes) -> None:
@@ -191,7 +191,7 @@ def remember_model(folder: str, model: str) -> str | None:
     except BadInput as refused:
         return say("the model was not saved for later sessions: {problem}", problem=refused)
     except OSError as error:
-        why = say("{path} cannot be written: {why}", path=display_path(path), why=error.strerror)
+        why = say("cannot write {path}: {why}", path=display_path(path), why=error.strerror)
         return say("the model was not saved for later sessions: {problem}", problem=why)
     return None
 

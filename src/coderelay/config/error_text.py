@@ -28,7 +28,7 @@ def about_text(content: bytes, file: str) -> BadInput:
     except json.JSONDecodeError as error:
         return BadInput(
             say(
-                "{file}: line {line}, column {column}: not JSON: {why}",
+                "{file}: line {line}, column {column}: invalid JSON: {why}",
                 file=file,
                 line=error.lineno,
                 column=error.colno,
@@ -144,7 +144,7 @@ def _did_you_mean(path: Path, name: str, siblings: list[str]) -> str:
     near = difflib.get_close_matches(name, siblings, 1) or below
     near = near or difflib.get_close_matches(".".join((*path, name)), keys, 1)
     if not near:
-        return say("There are {names}.", names=", ".join(siblings))
+        return say("Choose from {names}.", names=", ".join(siblings))
     return say("Did you mean {name}?", name=_dotted((*path, near[0])) if near[0] in siblings else near[0])
 
 

@@ -130,5 +130,5 @@ def language_of(env: Mapping[str, str], settings: Settings) -> Language:
     said = env.get("CODER_LANG", "")
     if said and said not in LANGUAGES:
         names = ", ".join(LANGUAGES)
-        raise BadInput(say("CODER_LANG must be one of {names}; it is {value}", names=names, value=repr(said)))
+        raise BadInput(say("CODER_LANG must be one of {names}, not {value}", names=names, value=repr(said)))
     return said or settings.lang or locale_language(env)

@@ -24,12 +24,12 @@ def machine_identity(home: str) -> MachineIdentity:
         text = _read(path) or _made(home, path)
     except OSError as error:
         raise StoreFailed(
-            say("cannot keep the id of this machine in {file}: {why}", file=path, why=error.strerror),
+            say("cannot save this machine's id in {file}: {why}", file=path, why=error.strerror),
             "Make the folder writable, or set CODER_HOME to one you own.",
         ) from error
     if not text or not text.isprintable() or len(text) > _MOST_CHARS:
         raise StoreFailed(
-            say("{file} does not hold the id of this machine", file=path),
+            say("{file} does not contain this machine's id", file=path),
             "Restore it. If you remove it, this machine gets a new id, and `coder resume ID --here` takes a session "
             "over from the old one.",
         )

@@ -80,4 +80,4 @@ def _read(file: int, path: str) -> bytes:
 
 
 def _unreadable(path: str, error: OSError) -> BadInput:
-    return BadInput(say("{path} cannot be read: {why}", path=display_path(path), why=error.strerror))
+    return BadInput(say("cannot read {path}: {why}", path=display_path(path), why=error.strerror))

@@ -118,7 +118,7 @@ def _change(home: str, change: Callable[[TrustRecords], TrustRecords]) -> None:
         finally:
             os.close(lock)
     except OSError as error:
-        raise BadInput(say("{path} cannot be written: {why}", path=display_path(path), why=error.strerror)) from error
+        raise BadInput(say("cannot write {path}: {why}", path=display_path(path), why=error.strerror)) from error
     except UnicodeEncodeError as error:
         raise BadInput("the folder's name is not UTF-8, so it cannot be trusted") from error
 
@@ -131,7 +131,7 @@ def _read(home: str) -> TrustRecords:
     except FileNotFoundError:
         return TrustRecords()
     except OSError as error:
-        raise BadInput(say("{path} cannot be read: {why}", path=display_path(path), why=error.strerror)) from error
+        raise BadInput(say("cannot read {path}: {why}", path=display_path(path), why=error.strerror)) from error
     except ValueError as error:
         raise BadInput(
             f"{display_path(path)} is damaged", "Delete it; then no folder is trusted any more."

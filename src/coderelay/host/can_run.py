@@ -86,7 +86,7 @@ def check_folder(folder: str) -> str:
     if not os.path.isabs(folder):
         raise BadInput(say("{folder} is not an absolute path", folder=folder))
     if not folder_exists(folder):
-        raise BadInput(say("there is no folder {folder}", folder=folder))
+        raise BadInput(say("no such folder: {folder}", folder=folder))
     return folder
 
 

@@ -331,7 +331,7 @@ class Host:
             state.owner is not None and not await self.context.ownership.may_follow(state.owner)
         ):
             return None
-        return why_not(state, self.context) or "open it to continue"
+        return why_not(state, self.context) or "coder resume continues it"
 
     async def _approvals_in(self, query: ListApprovals) -> list[Approval]:
         own = [] if query.session is None else list((await self.record(query.session)).state.approvals.values())

@@ -180,7 +180,7 @@ async def _diff(query: ShowDiff, state: State | None, context: HostContext) -> F
     if query.turn is not None:
         past = next((each for each in state.past if each.turn_id == query.turn), None) if state is not None else None
         if past is None:
-            raise BadInput(say("there is no turn {turn} that could be undone", turn=query.turn))
+            raise BadInput(say("no turn {turn} to undo", turn=query.turn))
         return await context.turn_files().diff_of_turn(past)
     if query.by_turns and state is not None:
         return await context.turn_files().diff_of(state)
@@ -207,7 +207,7 @@ def _agents(settings: SessionSettings, context: HostContext) -> list[AgentShown]
     return [*ours, *(AgentShown(name, _INSTALLED, _NOT_YET) for name in programs)]
 
 
-_DESCRIPTIONS = {"native": "coder's built-in agent, for any model", "guide": "follows fixed rules, needs no model"}
+_DESCRIPTIONS = {"native": "coder's built-in agent, for any model", "guide": "built-in guide; needs no model"}
 _INSTALLED = "installed on this machine"
 _NOT_YET = "not supported by this version yet"
 

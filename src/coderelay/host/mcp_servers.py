@@ -21,4 +21,4 @@ class NoServers:
         return []
 
     async def text(self, server: str, what: str, rest: str) -> str:
-        raise BadInput("no MCP servers are configured", "Add one with `coder mcp add`.")
+        raise BadInput("no MCP servers configured", "Add one with `coder mcp add`.")

@@ -212,7 +212,7 @@ class HostTurn:
 
     async def _keep_files(self, calls: Sequence[Call]) -> None:
         needs = [self.state.calls[call.id].judged.need for call in calls]
-        long_wait = Notice("taking a snapshot of the files, so that this turn can be undone")
+        long_wait = Notice("taking a snapshot, so that this turn can be undone")
         slow = asyncio.get_running_loop().call_later(_SLOW_SECONDS, self.show, long_wait)
         try:
             taken = await before_change(self.state, needs, self._context.turn_files)

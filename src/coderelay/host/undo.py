@@ -55,7 +55,7 @@ class TurnTrees:
             return TurnUndone(turn_id=turn.turn_id, by=by)  # it changed nothing
         if not turn.after:
             raise CannotRun(
-                "there is no snapshot of the files at the end of the last turn: it was interrupted, or git failed",
+                "no snapshot of the files after the last turn: it was interrupted, or git failed",
                 "`git diff` shows what has changed.",
             )
         done = [await undo(self._trees, before, after) for before, after in _own_parts(turn)]

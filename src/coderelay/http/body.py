@@ -170,7 +170,7 @@ def _length(values: list[str]) -> int:
 
 
 def _cut_off() -> ServerMisbehaved:
-    return ServerMisbehaved("broke off in the middle of its answer")
+    return ServerMisbehaved("broke off mid-answer")
 
 
 def _no_size() -> ServerMisbehaved:
@@ -222,4 +222,4 @@ async def _receive_end(wire: Wire, data: bytearray, at: int, idle_seconds: float
 
 
 def _not_http() -> ServerMisbehaved:
-    return ServerMisbehaved("does not speak HTTP/1.1", hint="Check the address and whether it is http or https.")
+    return ServerMisbehaved("does not speak HTTP/1.1", hint="Check the address, and whether it is http or https.")

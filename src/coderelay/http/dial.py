@@ -119,7 +119,7 @@ async def _open_tunnel(wire: Wire, address: Address, proxy: Proxy) -> None:
         head, _ = await receive_head(wire, idle_seconds=None)
         if not 200 <= head.status < 300:
             what = f"did not open a connection to {target}: it answered {head.status}"
-            hint = f"Check the user and the password in {proxy.variable}." if head.status == 407 else ""
+            hint = f"Check the user name and password in {proxy.variable}." if head.status == 407 else ""
             raise ServerMisbehaved(what, hint=hint, retryable=head.status >= 500)
 
 

@@ -14,7 +14,8 @@ _TOLD_BYTES = 64 * 1024
 
 class Endpoint:
     """`headers` carry the key; `secret` is that key alone, so that it can be removed from messages to people. `env`
-    has the settings of proxies and certificates. Any number of models may share one endpoint."""
+    has the settings of proxies and certificates; `variable` is the environment variable with the key. Any number of
+    models may share one endpoint."""
 
     def __init__(
         self,
@@ -22,10 +23,12 @@ class Endpoint:
         headers: Mapping[str, str],
         *,
         secret: str,
+        variable: str = "",
         env: Mapping[str, str],
         idle_seconds: float = 300.0,
     ) -> None:
         self.secret = secret
+        self._variable = variable
         self._client = HttpClient(base_url, env=env, idle_seconds=idle_seconds)
         self._headers = {
             "content-type": "application/json",
@@ -40,7 +43,7 @@ class Endpoint:
         lines = EventStream(check_event_size, by_line=True)
         async with self._client.post(path, self._headers, body) as response:
             if response.status != 200:
-                raise await refusal(response, self.secret)
+                raise await refusal(response, self.secret, self._variable)
             data = await response.receive()
             if data.lstrip().startswith((b"<", b"{", b"[")):
                 raise await self._not_events(response, data)
@@ -67,5 +70,5 @@ class Endpoint:
         kind = response.headers.get("content-type", "something").partition(";")[0]
         return ModelFailed(
             f"the model server answered with {kind} and not with events: {told or 'no reason given'}",
-            hint="Check the address of the server; it usually ends in /v1.",
+            hint="Check the server address; it usually ends in /v1.",
         )

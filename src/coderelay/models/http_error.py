@@ -29,8 +29,8 @@ _FINAL = {"insufficient_quota", "usage_not_included", "invalid_prompt", "invalid
 _HINTS = {
     401: "Check the API key.",
     403: "Check the API key.",
-    404: "Check the name of the model and the address of the server.",
-    407: "Check the user and the password of the proxy.",
+    404: "Check the model name and the server address.",
+    407: "Check the user name and password of the proxy.",
 }
 _DATE = "%a, %d %b %Y %H:%M:%S GMT"
 _TOLD = r"(?i)(?:try again|retry) in (?:(\d+)m)?(\d+(?:\.\d+)?)(ms|s)\b"  # not compiled before it is needed
@@ -41,8 +41,9 @@ _LONGEST = 30.0
 _LONGEST_TOLD = 120.0  # a server that asks for a longer pause is not waited for
 
 
-async def refusal(response: Response, secret: str) -> ModelFailed:
-    """The error for a refused request. `secret` is the key that was sent; some servers repeat it."""
+async def refusal(response: Response, secret: str, variable: str = "") -> ModelFailed:
+    """The error for a refused request. `secret` is the key that was sent, from the environment variable `variable`;
+    some servers repeat it."""
     body = b""
     with suppress(TimeoutError, ServerMisbehaved):  # the status says enough
         async with asyncio.timeout(_READ_SECONDS):
@@ -50,7 +51,7 @@ async def refusal(response: Response, secret: str) -> ModelFailed:
     status, text = response.status, body.decode("utf-8", "replace")
     return ModelFailed(
         say(
-            "the model server answered {status}: {problem}",
+            "API error {status}: {problem}",
             status=status,
             problem=reason_in(body, secret) or "no reason given",
         ),
@@ -58,8 +59,14 @@ async def refusal(response: Response, secret: str) -> ModelFailed:
         retryable=is_retryable(status) and "insufficient_quota" not in text,
         retry_after=retry_after(response.headers, text),
         too_long=status in (400, 413, 422) and re.search(_TOO_LONG, text) is not None,
-        hint=_moved(response) or _HINTS.get(status, ""),
+        hint=_moved(response) or _hint(status, variable),
     )
+
+
+def _hint(status: int, variable: str) -> str:
+    if variable and status in (401, 403):
+        return say("Check {variable}.", variable=variable)
+    return _HINTS.get(status, "")
 
 
 def failure(error: object, secret: str) -> ModelFailed:
@@ -70,7 +77,7 @@ def failure(error: object, secret: str) -> ModelFailed:
     too_long = re.search(_TOO_LONG, f"{code} {text}") is not None
     final = too_long or not _FINAL.isdisjoint((str(code), str(_field(error, "type"))))
     return ModelFailed(
-        say("the model server failed: {problem}", problem=_short(text, secret) or "no reason given"),
+        say("API error: {problem}", problem=_short(text, secret) or "no reason given"),
         status=status,
         retryable=not final and (status is None or is_retryable(status)),
         retry_after=retry_after({}, text),

@@ -163,7 +163,7 @@ def broken_event(why: object) -> ModelFailed:
 
 
 def broken_off() -> ModelFailed:
-    return ModelFailed("the model server broke off in the middle of its answer", retryable=True)
+    return ModelFailed("the model server broke off mid-answer", retryable=True)
 
 
 def is_json(text: str) -> bool:

@@ -126,7 +126,7 @@ class Providers:
         if not colon or not name.strip() or not rest.strip():
             raise CannotRun(
                 say(
-                    "model {model} must be written provider:name, like {example}",
+                    "model {model} must be provider:name, like {example}",
                     model=repr(model),
                     example=self._well_written(model),
                 )
@@ -136,7 +136,7 @@ class Providers:
         if known is None and (settings is None or not settings.base_url):
             raise CannotRun(
                 say(
-                    "there is no provider {name}; choose one of {names}",
+                    "unknown provider {name}; choose one of {names}",
                     name=repr(name),
                     names=", ".join(self.names()),
                 ),
@@ -168,7 +168,7 @@ class Providers:
         known = f"{kind} {base_url} {variable}"
         if known not in self._endpoints:
             headers = _headers(kind, key, variable)
-            self._endpoints[known] = Endpoint(base_url, headers, secret=key, env=self._env)
+            self._endpoints[known] = Endpoint(base_url, headers, secret=key, variable=variable, env=self._env)
         return self._endpoints[known]
 
     def _key(self, name: str, provider: Provider, model: str) -> tuple[str, str]:
@@ -181,7 +181,7 @@ class Providers:
             elsewhere = say("and {address} for another server; ", address=addresses[0]) if addresses else ""
             raise CannotRun(
                 say(
-                    "no key for {model}: set {variable} ({rest}if that needs no key, any text will do)",
+                    "no API key for {model}; set {variable} ({rest}any value works if no key is needed)",
                     model=model,
                     variable=variables[-1],
                     rest=elsewhere,

@@ -52,12 +52,12 @@ class Verdict(Struct, frozen=True):
 
 
 _DOES: dict[Kind, str] = {
-    "read": "{tool} reads, {reason}",
-    "edit": "{tool} changes files, {reason}",
-    "command": "{tool} runs a command, {reason}",
-    "network": "{tool} uses the network, {reason}",
-    "mcp": "{tool} uses another program, {reason}",
-    "ask": "{tool} asks, {reason}",
+    "read": "{tool} reads ({reason})",
+    "edit": "{tool} changes files ({reason})",
+    "command": "{tool} runs a command ({reason})",
+    "network": "{tool} uses the network ({reason})",
+    "mcp": "{tool} uses another program ({reason})",
+    "ask": "{tool} asks ({reason})",
 }
 
 
@@ -76,7 +76,7 @@ def _judge_one(need: Need, policy: Policy, facts: DiskFacts) -> Verdict:
         return Verdict("deny", "no plan to approve outside plan mode")
     if need.kind == "ask":
         return Verdict(
-            "ask", say("{tool} asks, {reason}", tool=need.tool, reason=table_name(policy.mode, policy.preset))
+            "ask", say("{tool} asks ({reason})", tool=need.tool, reason=table_name(policy.mode, policy.preset))
         )
     if need.kind == "command":
         return _judge_command(need, policy, facts)
@@ -150,7 +150,7 @@ def _judge_command(need: Need, policy: Policy, facts: DiskFacts) -> Verdict:
         denied = table_of(policy.mode, policy.preset).commands["run"] == "deny"
         return Verdict(
             "deny" if denied else "ask",
-            say("{tool} runs a command, {reason}", tool=need.tool, reason=table_name(policy.mode, policy.preset)),
+            say("{tool} runs a command ({reason})", tool=need.tool, reason=table_name(policy.mode, policy.preset)),
         )
     from coderelay.policy.shell.command_verdict import judge_command  # imported late: most turns have no command
 

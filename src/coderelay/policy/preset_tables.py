@@ -8,7 +8,6 @@ from typing import Literal
 from coderelay.protocol.calls import Cell, Effect
 from coderelay.protocol.modes import ModeTable, mode_spec
 from coderelay.protocol.session_events import Mode, Preset
-from coderelay.protocol.translatable import say
 
 __all__ = [
     "PRESETS",
@@ -54,6 +53,20 @@ def table_of(mode: Mode, preset: Preset) -> ModeTable:
     return mode_spec(mode).table or PRESETS[preset]
 
 
+_MODE_NAMES: dict[Mode, str] = {
+    "plan": "plan mode",
+    "default": "default mode",
+    "auto-edit": "auto-edit mode",
+    "yolo": "yolo mode",
+}
+_PRESET_NAMES: dict[Preset, str] = {
+    "strict": "strict preset",
+    "balanced": "balanced preset",
+    "auto-edit": "auto-edit preset",
+    "yolo": "yolo preset",
+}
+
+
 def files_others_obey(table: ModeTable) -> Cell:
     """What the table says about editing obeyed files. Writing one is a way out of the sandbox, because another
     program starts what the file names outside of it; so it counts like a command outside."""
@@ -62,11 +75,7 @@ def files_others_obey(table: ModeTable) -> Cell:
 
 def table_name(mode: Mode, preset: Preset) -> str:
     """Names the table that applies, the mode or the preset, for the reason of a verdict."""
-    return (
-        say("preset is {preset}", preset=preset)
-        if mode == "default" and preset != "balanced"
-        else say("mode is {mode}", mode=mode)
-    )
+    return _PRESET_NAMES[preset] if mode == "default" and preset != "balanced" else _MODE_NAMES[mode]
 
 
 def in_words(table: ModeTable) -> list[tuple[str, Cell]]:

@@ -43,9 +43,7 @@ class BadInput(Refusal):
 
 class UnknownSession(Refusal):
     def __init__(self, session: str) -> None:
-        super().__init__(
-            say("there is no session {name}", name=repr(session)), "`coder sessions` lists all sessions."
-        )
+        super().__init__(say("no session {name}", name=repr(session)), "`coder sessions` lists all sessions.")
         self.session = session
 
 

@@ -22,7 +22,7 @@ def find(state: State, background: BackgroundId) -> BackgroundCommand:
     """The command of that number. Raises BadInput if there never was one."""
     found = state.background.get(background)
     if found is None:
-        raise BadInput(say("there is no background command {number}; {rest}", number=background, rest=_which(state)))
+        raise BadInput(say("no background command {number}; {rest}", number=background, rest=_which(state)))
     return found
 
 

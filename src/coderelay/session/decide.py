@@ -58,7 +58,7 @@ from coderelay.session.state import PastTurn, SessionSettings, State
 
 IMAGE_BASE64 = 5 * 1024 * 1024  # the most that providers accept
 COMPACT = "/compact"
-NO_SHELL = "a ! command can be run only at the machine itself, in a terminal"
+NO_SHELL = "! commands work only in a terminal on this machine"
 NO_RESUME_ID = "Session has no resume id yet."
 CARRY_OUT_THE_PLAN = "The plan is approved. Carry it out now."
 
@@ -68,7 +68,7 @@ def create(
 ) -> list[AnyEvent]:
     """`brings_id`: the agent has sessions of its own, and says later which one belongs to this one."""
     if state.head > 0 or command.session == APPROVALS:
-        raise BadInput(say("session {session} exists already", session=command.session))
+        raise BadInput(say("session {session} already exists", session=command.session))
     return [
         SessionCreated(
             cwd=command.cwd,
@@ -145,7 +145,7 @@ def compact(state: State, command: CompactHistory) -> list[AnyEvent]:
 def clear(state: State, command: ClearHistory) -> list[AnyEvent]:
     require(state)
     if state.turn is not None:
-        raise BadInput("a turn is running; stop it before you clear the context")
+        raise BadInput("a turn is running; stop it before clearing the context")
     return [HistoryCleared(by=command.by)] if state.history else []
 
 
@@ -264,7 +264,7 @@ def revoke(state: State, command: RevokeApproval) -> list[AnyEvent]:
     if approval is None:
         raise UnknownApproval(command.approval)
     if approval.scope == "person" and approval.person not in ("", command.by.who):
-        raise BadInput(say("this approval is {person}'s own: only they can revoke it", person=approval.person))
+        raise BadInput(say("only {person} can revoke this approval", person=approval.person))
     return [ApprovalRevoked(approval_id=command.approval, by=command.by)]
 
 
@@ -279,9 +279,9 @@ def undoable(state: State) -> PastTurn:
     """The turn that an undo would undo. Raises BadInput if there is none, or if this is not the time."""
     require(state)
     if state.turn is not None or (state.queue and not state.held):
-        raise BadInput("a turn is running; stop it before you undo one")
+        raise BadInput("a turn is running; stop it before undoing one")
     if not state.past:
-        raise BadInput("there is no turn to undo")
+        raise BadInput("nothing to undo")
     return state.past[-1]
 
 

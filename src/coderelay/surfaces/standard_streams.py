@@ -205,7 +205,7 @@ def finish(code: int) -> int:
         return _NOBODY_READS
     from coderelay.client.language import t
 
-    told = t("standard output cannot be written: {problem}", problem=error.strerror)
+    told = t("cannot write to standard output: {problem}", problem=error.strerror)
     sys.stderr.write(f"coder: {told}\n")
     for writer in _writers:
         writer.wait(_HURRIED_SECONDS)

@@ -70,8 +70,8 @@ class Patch:
         chinese="一次改动多个文件，全部成功或全部不改。",
         chinese_results={
             "the patch changes nothing": "补丁没有任何改动",
-            "{path} exists already, so nothing can be moved there": "{path} 已存在，不能移动到那里",
-            "{path} exists already; change it with an update": "{path} 已存在；请用 update 改动它",
+            "{path} already exists, so nothing can be moved there": "{path} 已存在，不能移动到那里",
+            "{path} already exists; change it with an update": "{path} 已存在；请用 update 改动它",
         },
     )
     arguments = PatchArguments
@@ -119,7 +119,7 @@ def _changes(
         if before is not None:
             check_known(path, before, workspace)
         if patch.to and (now[patch.to] is not None or locate(patch.to) in changes):
-            raise ToolFailed(say("{path} exists already, so nothing can be moved there", path=patch.to))
+            raise ToolFailed(say("{path} already exists, so nothing can be moved there", path=patch.to))
         so_far = earlier.after if earlier is not None else before and before.data
         with quoting(path, workspace):
             after = _patched(patch, so_far, workspace.disk.relative(path))
@@ -136,7 +136,7 @@ def _patched(patch: "FilePatch", data: bytes | None, shown: str) -> bytes | None
 
     if patch.kind == "add":
         if data is not None:
-            raise ToolFailed(say("{path} exists already; change it with an update", path=shown))
+            raise ToolFailed(say("{path} already exists; change it with an update", path=shown))
         return apply_hunks("", patch.hunks, shown).encode()
     if data is None:
         raise ToolFailed(say("{path} does not exist", path=shown))

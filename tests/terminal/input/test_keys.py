@@ -63,14 +63,14 @@ async def test_ctrl_c_clears_then_interrupts_then_leaves_when_pressed_twice(tmp_
         assert typed.done == ["interrupt"]
         typed.done.busy = False
         await typed.press(CTRL_C + CTRL_C, lambda: "leave" in typed.done)
-        assert typed.done == ["interrupt", "hint press Ctrl+C again to exit; the session is kept", "leave"]
+        assert typed.done == ["interrupt", "hint Press Ctrl+C again to exit; the session is kept", "leave"]
 
 
 @story
 async def test_ctrl_c_twice_with_another_key_in_between_does_not_leave(tmp_path: Path) -> None:
     async with line(tmp_path) as typed:
         await typed.type(CTRL_C + LEFT + CTRL_C)
-        assert typed.done == ["hint press Ctrl+C again to exit; the session is kept"] * 2
+        assert typed.done == ["hint Press Ctrl+C again to exit; the session is kept"] * 2
 
 
 @pytest.mark.quick
@@ -87,7 +87,7 @@ async def test_escape_interrupts_a_turn_and_keeps_the_text(tmp_path: Path) -> No
 async def test_escape_twice_clears_the_line(tmp_path: Path) -> None:
     async with line(tmp_path) as typed:
         await typed.type("half a thought")
-        await typed.press(ESC, lambda: typed.done == ["hint press Esc again to clear the input"])
+        await typed.press(ESC, lambda: typed.done == ["hint Press Esc again to clear the input"])
         assert typed.text == "half a thought"
         await typed.press(ESC, lambda: typed.text == "")
 

@@ -17,40 +17,40 @@ _COMMANDS = (  # listed only if this version has the command
     ("web", "coder web", "in the browser", "在浏览器中使用"),
     ("feishu", "coder feishu", "in Feishu chats", "在飞书聊天中使用"),
     ("acp", "coder acp", "in editors", "在编辑器中使用"),
-    ("sessions", "coder sessions", "what was done before", "查看以前的会话"),
-    ("resume", "coder resume ID", "go on with a session", "继续一个会话"),
-    ("asks", "coder asks", "what waits for an answer", "查看等待回答的问题"),
+    ("sessions", "coder sessions", "list past sessions", "查看以前的会话"),
+    ("resume", "coder resume ID", "continue a session", "继续一个会话"),
+    ("asks", "coder asks", "list what is waiting for an answer", "查看等待回答的问题"),
     ("model", "coder model", "models that run on this machine", "在本机运行的模型"),
-    ("doctor", "coder doctor", "what was found here, what is missing", "检查找到了什么、缺少什么"),
+    ("doctor", "coder doctor", "check the setup", "检查找到了什么、缺少什么"),
 )
 _ENGLISH = {
-    "end": "No model is connected; this was the guide, by fixed rules. Say `help` or `connect a model`.",
-    "help": "No model is connected. I am the guide, follow fixed rules, and understand only requests like these:\n"
+    "end": "No model is connected; the built-in guide answered. Say `help` or `connect a model`.",
+    "help": "No model is connected. I am the built-in guide and understand simple requests like these:\n"
     "- list the files in src\n- find *.py\n- search for TODO in src\n- read setup.cfg\n- outline the readme\n"
     "- run the tests\n- git status, git diff\n- create file notes.txt with some text\n- connect a model\n"
     "- which commands are there",
-    "unclear": "No model is connected, and the guide's rules do not cover this. What shall be done?",
+    "unclear": "No model is connected, and the guide does not understand this. What would you like to do?",
     "choices": "List the files|Git status|Run the tests|Outline the README|Connect a model|Help",
     "nothing_done": "Nothing was done.",
-    "nothing_came": "Nothing came out.",
+    "nothing_came": "No output.",
     "denied": "Not allowed: {why}. Nothing was done.",
     "unknown": "It was interrupted and may have run. Check before repeating it.",
     "which_tests": "Which command runs the tests?",
-    "which_content": "What shall {path} contain?",
-    "exists": "{path} is there already. Replace it?",
+    "which_content": "What should {path} contain?",
+    "exists": "{path} already exists. Replace it?",
     "keep": "Keep it",
     "replace": "Replace it",
-    "no_readme": "There is no README here.",
+    "no_readme": "No README found.",
     "more": "… {count} more lines",
-    "connect": "No model is connected. Do one of these, then start `coder` again:",
+    "connect": "No model is connected. Do one of these, then restart `coder`:",
     "key": "- set {key}, for {model}",
-    "server": "- start Ollama, LM Studio, llama.cpp or vLLM here, with a model in it\n"
+    "server": "- start Ollama, LM Studio, llama.cpp or vLLM on this machine, with a model\n"
     "`--model provider:name` chooses another one; `coder doctor` shows what was found.",
-    "programs": "Installed, but not driven by this version yet: {names}.",
-    "commands": "Commands of this version:",
-    "no_surface": "There is no web page and no chat in this version.",
-    "another_version": "This was begun by another version of coder. Please ask again.",
-    "nothing_to_compact": "Without a model there is nothing to compact.",
+    "programs": "Installed, but not supported by this version yet: {names}.",
+    "commands": "Commands:",
+    "no_surface": "This version has no web page and no chat.",
+    "another_version": "This was started by another version of coder. Please ask again.",
+    "nothing_to_compact": "Nothing to compact without a model.",
 }
 _TRANSLATED = {
     "end": "尚未连接模型；以上由向导按固定规则完成。可以说“帮助”或“连接模型”。",

@@ -124,11 +124,11 @@ class Steps:
         state, model = self._turn.state, self._current_model()
         dropped = compaction.entries_to_drop(state, self._settings.compaction.keep, model.card.context)
         if not dropped:
-            self._turn.show(Notice("there is nothing to compact"))
+            self._turn.show(Notice("nothing to compact"))
             await self._turn.compact(HistoryCompacted(turn_id=self._turn.id, summary="", dropped=0, model=model.id))
             return
         if not compaction.is_wanted(state):
-            self._turn.show(Notice("compacting the context, because the conversation has become long"))
+            self._turn.show(Notice("compacting the context: the conversation is long"))
         summariser, completion = await self._sum_up(model, dropped)
         summary = compaction.with_open_requests(text_of(completion.blocks), state, dropped, model.card.context)
         before = compaction.tokens_now(state, self._transcript.update(state), self._overhead(model))
@@ -259,7 +259,7 @@ class Steps:
             needs = [replace(need, problem=problem) for need in needs]
         await self._turn.add(message, needs, final=not calls and not message.to_check)
         if given_up:
-            raise ModelFailed(say("the model repeats the same call of {tool} again and again", tool=calls[0].name))
+            raise ModelFailed(say("the model keeps repeating the same {tool} call", tool=calls[0].name))
 
     def _notes(self, state: State, model: Model) -> list[Note]:
         offered = Offered(self._skills(), self._settings.subagents if self._toolbox.has("task") else ())
@@ -340,8 +340,8 @@ class Steps:
 
 def _trying_again(problem: str, pause: float) -> str:
     if pause < 1:
-        return say("{problem}; trying again", problem=problem)
-    return say("{problem}; trying again in {seconds} s", problem=problem, seconds=f"{pause:.0f}")
+        return say("{problem}; retrying", problem=problem)
+    return say("{problem}; retrying in {seconds} s", problem=problem, seconds=f"{pause:.0f}")
 
 
 class _ModelChanged(Exception):

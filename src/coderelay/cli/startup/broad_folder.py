@@ -18,7 +18,7 @@ def check_broad_folder(folder: str) -> None:
         return
     if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("CODER"):
         hint = t(
-            "Change to the folder of your project. To work here anyway, run `coder permissions trust "
+            "Change to your project's folder. To work here anyway, run `coder permissions trust "
             "{folder}` once, or pass `--cwd {folder}` this time.",
             folder=folder,
         )
@@ -26,7 +26,7 @@ def check_broad_folder(folder: str) -> None:
     sys.stdout.write(f"{broad_in_words(folder)}\n{t('Work here anyway? You are asked only once. [y/N] ')}")
     sys.stdout.flush()
     if not agrees(sys.stdin.readline()):
-        raise BadInput(t("not started"), t("Change to the folder of your project."))
+        raise BadInput(t("not started"), t("Change to your project's folder."))
     agree_to_broad(home, folder)
 
 

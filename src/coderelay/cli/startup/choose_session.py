@@ -37,7 +37,7 @@ class ChosenSession(Struct, frozen=True):
 async def choose_session(
     client: Client, options: argparse.Namespace, folder: str, app: App, by: By, *, to_run: bool = True
 ) -> ChosenSession:
-    """Raises CannotRun if the session cannot run here, unless it exists already and is only to be followed (`to_run`
+    """Raises CannotRun if the session cannot run here, unless it already exists and is only to be followed (`to_run`
     is False)."""
     allowed = tuple(filter(None, (options.allowed_tools or "").split(",")))
     known = await _known_session(client, options, folder)
@@ -109,8 +109,7 @@ def restored_files_message(app: App) -> str:
     if not restored:
         return ""
     return t(
-        "commands of a process that was killed had changed files that control what git runs; they were "
-        "restored or moved aside (*.moved-*): {paths}",
+        "a killed process had changed files that control what git runs; restored or moved aside (*.moved-*): {paths}",
         paths=", ".join(map(visible, restored)),
     )
 
@@ -121,9 +120,7 @@ async def _known_session(client: Client, options: argparse.Namespace, folder: st
     if options.latest:
         newest = await client.get(ListSessions(cwd=folder, here=True))
         if not newest:
-            raise BadInput(
-                t("there is no session in {folder} to continue", folder=folder), t("Start one with `coder`.")
-            )
+            raise BadInput(t("no session to continue in {folder}", folder=folder), t("Start one with `coder`."))
         return next(filter(is_known, newest), newest[0])  # prefers a session that was used
     return None
 

@@ -157,8 +157,8 @@ async def _tell_ending(run: PromptRun, session: SessionId, code: int) -> None:
     elif code == DENIED and not lines:
         lines.append(
             t(
-                "something was denied because nobody could answer. Allow it with --mode or --unattended allow, or "
-                "use --unattended park to answer it later."
+                "Denied because nobody could answer. Allow it with --mode or --unattended allow, or "
+                "answer later with --unattended park."
             )
         )
     for told in lines:
@@ -213,7 +213,7 @@ def _on_signals(interrupt: Callable[[], object], leave: Callable[[], object]) ->
 def _parked(session: SessionId, why: str, asks: Sequence[AskRow] = ()) -> str:
     from coderelay.client.ask_text import headline  # few runs are parked
 
-    lines = [f"coder: {t('parked, {why}', why=why)}", *(f"  {each.ask.id}  {headline(each.ask)}" for each in asks)]
+    lines = [f"coder: {t('parked: {why}', why=why)}", *(f"  {each.ask.id}  {headline(each.ask)}" for each in asks)]
     if asks:
         lines.append(t("Answer with: coder answer {ask} allow|deny|stop|TEXT", ask=asks[0].ask.id))
     lines.append(t("session {session}", session=session))

@@ -38,8 +38,8 @@ async def export(here: Context, rest: str) -> str:
         again = f"/export {name} {_REPLACE}" if name else f"/export {_REPLACE}"
         raise BadInput(t("{path} already exists; replace it with {again}", path=path, again=again)) from error
     except OSError as error:
-        raise BadInput(t("{path} cannot be written: {why}", path=path, why=error.strerror)) from error
-    return t("written: {path}", path=path)
+        raise BadInput(t("cannot write {path}: {why}", path=path, why=error.strerror)) from error
+    return t("wrote {path}", path=path)
 
 
 async def _content(here: Context, row: Summary, path: str) -> bytes:

@@ -27,14 +27,14 @@ async def add_folder(here: Context, path: str) -> str:
 
 async def diff(here: Context, what: str) -> str | ChangedFiles:
     found = await here.client.get(ShowDiff(here.session))
-    lines = "\n".join(map(changed_line, found.changes)) or t("nothing has changed since the last commit")
+    lines = "\n".join(map(changed_line, found.changes)) or t("no changes since the last commit")
     if what in ("", "full"):
         return ChangedFiles(lines, found.diff) if what else lines
     cwd = (await here.client.get(ShowSession(here.session))).cwd
     path = os.path.relpath(os.path.join(cwd, os.path.expanduser(what)), cwd)
     part = diff_of(found, path)
     if not part:
-        told = t("{path} has not changed since the last commit; changed files:", path=path)
+        told = t("no changes in {path} since the last commit; changed files:", path=path)
         raise BadInput(f"{told}\n{lines}" if found.changes else lines)
     return ChangedFiles("", part)
 
@@ -51,7 +51,7 @@ async def rewind(here: Context, many: str) -> str:
         raise here.misused()
     there = len(await here.client.get(ListTurns(here.session, limit=int(many))))
     if int(many) > there:
-        raise BadInput(t("number of turns that can be undone: {there}; /rewind lists them", there=there))
+        raise BadInput(t("turns that can be undone: {there}; /rewind lists them", there=there))
     if int(many) == 1:
         return await undo(here, "")
     lines: list[str] = []
@@ -83,9 +83,9 @@ async def _undo_one(here: Context) -> list[str]:
 
 def _listed(turns: list[TurnShown]) -> str:
     if not turns:
-        return t("there is no turn to undo")
+        return t("nothing to undo")
     lines = [line for number, each in enumerate(turns, 1) for line in _turn(number, each)]
-    return "\n".join([*lines, t("undo the last N of them with /rewind N")])
+    return "\n".join([*lines, t("/rewind N undoes the last N")])
 
 
 def _turn(number: int, turn: TurnShown) -> list[str]:

@@ -44,7 +44,7 @@ async def model(here: Context, name: str) -> str:
 
 async def offered(client: Client, session: SessionId) -> list[ModelShown]:
     """The models that a person may choose from: the one in use first, even if no provider lists it."""
-    guide = ModelShown(GUIDE, t("always available: follows fixed rules, needs no model"))
+    guide = ModelShown(GUIDE, t("built-in guide, always available; needs no model"))
     found = {each.name: each for each in (*await client.get(ListModels(session)), guide)}
     current = (await client.get(ShowSession(session))).model
     return [found.pop(current, ModelShown(current, "")), *found.values()]
@@ -66,10 +66,10 @@ def _doubt(wanted: str, known: list[str]) -> str:
     by_name = {each.rpartition(":")[2]: each for each in reversed(known)}
     near = get_close_matches(wanted.rpartition(":")[2], by_name, _NEAREST)
     if not near:
-        return t("{model} is not in the list of known models; using it anyway", model=wanted)
+        return t("{model} is not a known model; using it anyway", model=wanted)
     names = ", ".join(by_name[each] for each in near)
     return t(
-        "{model} is not in the list of known models (similar: {names}); using it anyway",
+        "{model} is not a known model (similar: {names}); using it anyway",
         model=wanted,
         names=names,
     )
@@ -80,7 +80,7 @@ async def _numbered(here: Context, number: int) -> str:
     if not shown:
         shown = [each.name for each in (await everything_offered(here.client, here.session))[0]]
     if not 1 <= number <= len(shown):
-        raise BadInput(t("there is no model {number} in the list; /model lists the models", number=number))
+        raise BadInput(t("no model {number} in the list; /model lists the models", number=number))
     return shown[number - 1]
 
 

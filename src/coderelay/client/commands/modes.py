@@ -26,7 +26,7 @@ async def mode(here: Context, name: str) -> str:
     wanted = _MODES.get(name)
     if wanted is None:
         names = ", ".join(MODE_NAMES)
-        raise BadInput(t("there is no mode {name}; choose one of {names}", name=repr(name), names=names))
+        raise BadInput(t("unknown mode {name}; choose one of {names}", name=repr(name), names=names))
     await here.client.send(ConfigureSession(session=here.session, mode=wanted, by=here.by))
     return t("mode: {mode}", mode=wanted)
 
@@ -36,7 +36,7 @@ async def permissions(here: Context, name: str) -> str:
         preset = _PRESETS.get(name)
         if preset is None:
             names = ", ".join(_PRESETS)
-            raise BadInput(t("there is no preset {name}; choose one of {names}", name=repr(name), names=names))
+            raise BadInput(t("unknown preset {name}; choose one of {names}", name=repr(name), names=names))
         await here.client.send(ConfigureSession(session=here.session, preset=preset, by=here.by))
     return permissions_in_words(await here.client.get(ShowPermissions(here.session)))
 
@@ -46,9 +46,7 @@ async def think(here: Context, level: str) -> str:
         return t("think: {level}", level=(await here.client.get(ShowSession(here.session))).think)
     wanted = _LEVELS.get(level)
     if wanted is None:
-        raise BadInput(
-            t("there is no level {name}; choose one of {names}", name=repr(level), names=", ".join(_LEVELS))
-        )
+        raise BadInput(t("unknown level {name}; choose one of {names}", name=repr(level), names=", ".join(_LEVELS)))
     await here.client.send(ConfigureSession(session=here.session, think=wanted, by=here.by))
     return t("think: {level}", level=wanted)
 

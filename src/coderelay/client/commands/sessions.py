@@ -42,7 +42,7 @@ async def new(here: Context, title: str) -> SwitchedSession:
     told = t("new session {session} · {model} · {mode}", session=session, model=row.model, mode=row.mode)
     before = t("go back with /resume {session}", session=here.session)
     if row.turn_open or row.queued:
-        before = t("the turn of the previous session continues; go back with /resume {session}", session=here.session)
+        before = t("the previous session keeps running; go back with /resume {session}", session=here.session)
     return SwitchedSession(session, outcome.head, f"{told}\n{t('({text})', text=before)}")
 
 
@@ -98,11 +98,9 @@ def _listed(here: Context, rows: list[Summary], *, with_folder: bool) -> str:
         for number, each in enumerate(rows, 1)
     ]
     more = (
-        [t("(only the newest {count} are shown; find others with /sessions TEXT)", count=_SHOWN)]
-        if len(rows) == _SHOWN
-        else []
+        [t("(showing the newest {count}; /sessions TEXT finds others)", count=_SHOWN)] if len(rows) == _SHOWN else []
     )
-    return "\n".join([*lines, *more, t("open one with /resume N")])
+    return "\n".join([*lines, *more, t("/resume N opens one")])
 
 
 async def _of_this_folder(here: Context) -> list[Summary]:
@@ -122,7 +120,7 @@ def _is_number(name: str) -> bool:
 async def _numbered(here: Context, number: int) -> Summary:
     shown = here.numbered.get("resume") or [each.id for each in await _of_this_folder(here)]
     if not 1 <= number <= len(shown):
-        raise BadInput(t("there is no session {number} in the list; /resume shows the list", number=number))
+        raise BadInput(t("no session {number} in the list; /resume shows the list", number=number))
     return await here.client.get(ShowSession(SessionId(shown[number - 1])))
 
 
@@ -137,7 +135,7 @@ def _greeting(row: Summary, problem: str | None) -> str:
         ),
         *([row.title] if row.title else []),
         *([t("last prompt: {prompt}", prompt=row.last_prompt.strip())] if row.last_prompt.strip() else []),
-        *([t("(the last turn is not finished)")] if row.turn_open else []),
+        *([t("(the last turn did not finish)")] if row.turn_open else []),
         *([t("(this session cannot continue here: {problem})", problem=retell(problem))] if problem else []),
     ]
     return "\n".join(lines)
@@ -191,7 +189,7 @@ COMMANDS = (
         name="sessions",
         group=SESSIONS,
         text=Localized(
-            "list all sessions, or those that match TEXT; open one with /resume N",
+            "list all sessions, or those that match TEXT; /resume N opens one",
             "列出所有会话，或与 TEXT 匹配的会话；用 /resume N 打开",
         ),
         run=sessions,

@@ -76,7 +76,7 @@ async def context(here: Context, _: str) -> str:
 
 
 async def todos(here: Context, _: str) -> str:
-    return "\n".join(todo_lines(await here.client.get(ListTodos(here.session)))) or t("there is no todo list")
+    return "\n".join(todo_lines(await here.client.get(ListTodos(here.session)))) or t("no todo list yet")
 
 
 async def tasks(here: Context, rest: str) -> str:
@@ -84,14 +84,14 @@ async def tasks(here: Context, rest: str) -> str:
     action, _, number = rest.partition(" ")
     if not action:
         lines = map(_task_line, range(1, len(children) + 1), children)
-        return "\n".join(lines) or t("this session has no tasks of subagents")
+        return "\n".join(lines) or t("no subagent tasks")
     if action != "stop" or not number.strip().isdecimal():
         raise here.misused()
     place = int(number)
     if not 1 <= place <= len(children):
-        raise BadInput(t("there is no task {number}; /tasks lists the tasks", number=place))
+        raise BadInput(t("no task {number}; /tasks lists them", number=place))
     done = isinstance(await here.client.send(StopTurn(session=children[place - 1].id, by=here.by)), Accepted)
-    return t("(stopping task {number})", number=place) if done else t("it has already ended")
+    return t("(stopping task {number})", number=place) if done else t("already ended")
 
 
 def _task_line(number: int, child: Summary) -> str:
@@ -104,14 +104,14 @@ async def background(here: Context, rest: str) -> str:
     action, _, number = rest.partition(" ")
     if not action:
         rows = await here.client.get(ListBackground(here.session))
-        return "\n".join(map(background_line, rows)) or t("this session has no background commands")
+        return "\n".join(map(background_line, rows)) or t("no background commands")
     if action != "stop" or not number.strip():
         raise here.misused()
     wanted = BackgroundId(number.strip())
     stop = StopBackground(session=here.session, background=wanted, by=here.by)
     done = isinstance(await here.client.send(stop), Accepted)
     if not done:
-        return t("it has already ended or is being stopped")
+        return t("already ended or stopping")
     return t("(stopping background command {number})", number=wanted)
 
 
@@ -134,9 +134,7 @@ async def cost(here: Context, _: str) -> str:
         price=price,
     )
     parts = (await here.client.get(ShowContext(here.session))).parts
-    filled = t(
-        "{tokens} tokens of the model's context window are in use", tokens=f"{sum(size for _, size in parts):,}"
-    )
+    filled = t("{tokens} tokens of the context window used", tokens=f"{sum(size for _, size in parts):,}")
     return f"{spent}\n{filled}"
 
 
@@ -270,7 +268,7 @@ COMMANDS = (
 
 async def servers_in_words(client: Client, session: SessionId) -> str:
     rows = await client.get(ListServers(session))
-    return "\n".join(map(_in_words, rows)) or t("no MCP servers are configured; add one with `coder mcp add`")
+    return "\n".join(map(_in_words, rows)) or t("no MCP servers configured; add one with `coder mcp add`")
 
 
 async def chosen_text(client: Client, session: SessionId, chosen: str) -> str:
@@ -306,7 +304,7 @@ async def status_in_words(client: Client, session: SessionId) -> str:
     context = await client.get(ShowContext(session))
     host = await client.get(ShowHost(session))
     waiting = await client.get(WhyWaiting(session)) if host.owner == "nobody" else None
-    state = t(row.phase) if not waiting else f"{t(row.phase)} ({t('waiting for a host')}: {retell(waiting)})"
+    state = t(row.phase) if not waiting else f"{t(row.phase)} ({t('interrupted; {reason}', reason=retell(waiting))})"
     rows = [
         (t("session"), f"{row.id}  {row.title}".rstrip()),
         (t("state"), state),

@@ -18,7 +18,7 @@ async def steer(here: Context, text: str) -> str | PromptToSend:
     prompt_id = PromptId(new_id())
     here.on_prompt(prompt_id)
     await here.client.send(SendPrompt(session=here.session, prompt_id=prompt_id, text=text, steer=True, by=here.by))
-    return t("(sent; the model reads it at the next step of the turn)")
+    return t("(sent; the model reads it at its next step)")
 
 
 async def queue(here: Context, rest: str) -> str:
@@ -33,16 +33,10 @@ async def queue(here: Context, rest: str) -> str:
     if action == "drop":
         recall = RecallPrompt(session=here.session, prompt_id=prompt.prompt_id, by=here.by)
         done = isinstance(await here.client.send(recall), Accepted)
-        return (
-            t("(removed from the queue)") if done else t("not removed: the turn of this prompt has already started")
-        )
+        return t("(removed from the queue)") if done else t("not removed: its turn has already started")
     edit = EditPrompt(session=here.session, prompt_id=prompt.prompt_id, text=text, by=here.by)
     done = isinstance(await here.client.send(edit), Accepted)
-    return (
-        t("(changed)")
-        if done
-        else t("not changed: the text is the same, or the turn of this prompt has already started")
-    )
+    return t("(changed)") if done else t("not changed: the text is the same, or its turn has already started")
 
 
 async def compact(here: Context, _: str) -> str:
@@ -54,7 +48,7 @@ async def compact(here: Context, _: str) -> str:
 
 async def clear(here: Context, _: str) -> str:
     done = isinstance(await here.client.send(ClearHistory(session=here.session, by=here.by)), Accepted)
-    return t("(the context is empty now; the model starts over)") if done else t("the context is already empty")
+    return t("(context cleared; the model starts fresh)") if done else t("the context is already empty")
 
 
 def _listed(waiting: list[PromptAdmitted]) -> list[str]:
@@ -69,7 +63,7 @@ def _line(number: int, prompt: PromptAdmitted) -> str:
 def _numbered(waiting: list[PromptAdmitted], number: str) -> PromptAdmitted:
     if not number.isdecimal() or not 1 <= int(number) <= len(waiting):
         shown = repr(number)
-        raise BadInput(t("there is no prompt {number} in the queue; /queue lists the queued prompts", number=shown))
+        raise BadInput(t("no queued prompt {number}; /queue lists them", number=shown))
     return waiting[int(number) - 1]
 
 

@@ -47,7 +47,9 @@ class DetectedModel(Struct, frozen=True):
             else ""
         )
         return say(
-            "no model found: the guide answers, by rule.{rest} `coder doctor` says how to connect a model.", rest=seen
+            "No model found. A built-in guide answers simple requests.{rest} `coder doctor` shows "
+            "how to connect a model.",
+            rest=seen,
         )
 
 

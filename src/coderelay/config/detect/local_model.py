@@ -17,7 +17,7 @@ async def model_here(
     for server in await find_servers(Providers(env, settings), env, silence_seconds=silence_seconds):
         if server.model is not None:
             return server.model, f"{server.provider} at {server.host}"
-    return next(((f"local:{name}", "weights on this machine") for name in _weights(home)), None)
+    return next(((f"local:{name}", "installed model") for name in _weights(home)), None)
 
 
 def _weights(home: str) -> list[str]:

@@ -47,7 +47,7 @@ def install(offer: Download, folder: WeightsFolder, env: Mapping[str, str], repo
             assembly.finish(offer.size, offer.sha256, folder.path_of(weights))
         folder.add(weights)
     except OSError as error:
-        raise InstallFailed(say("{path} cannot be written: {why}", path=folder.path, why=error.strerror)) from error
+        raise InstallFailed(say("cannot write {path}: {why}", path=folder.path, why=error.strerror)) from error
     return weights
 
 

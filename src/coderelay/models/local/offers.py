@@ -46,9 +46,9 @@ def find_offer(folder: str, name: str | None) -> Download:
     if name is None:
         return next(iter(there.values()))
     if name not in there:
-        hint = "A file of your own is added with: coder model add PATH.gguf"
+        hint = "Add your own file with: coder model add PATH.gguf"
         raise BadInput(
-            say("there is no model {name} to install; there are: {names}", name=repr(name), names=", ".join(there)),
+            say("no model {name} to install; available: {names}", name=repr(name), names=", ".join(there)),
             hint,
         )
     return there[name]

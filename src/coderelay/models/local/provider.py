@@ -55,9 +55,9 @@ class LocalModels:
     def _path(self, name: str) -> str:
         known = self._folder.all()
         if name not in known:
-            there = say("there are: {names}", names=", ".join(known)) if known else "none is installed"
+            there = say("available: {names}", names=", ".join(known)) if known else "none installed"
             raise CannotRun(
-                say("there is no local model {name}; {rest}", name=repr(name), rest=there),
+                say("no local model {name}; {rest}", name=repr(name), rest=there),
                 "Get one with: coder model install",
             )
         path = self._folder.path_of(known[name])

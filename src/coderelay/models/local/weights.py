@@ -60,8 +60,8 @@ class WeightsFolder:
         with self._changing() as known:
             if name not in known:
                 there = ", ".join(known) or "none"
-                rest = say("there are: {names}", names=there)
-                raise BadInput(say("there is no local model {name}; {rest}", name=repr(name), rest=rest))
+                rest = say("available: {names}", names=there)
+                raise BadInput(say("no local model {name}; {rest}", name=repr(name), rest=rest))
             weights = known.pop(name)
         if not os.path.isabs(weights.file):
             with suppress(FileNotFoundError):
@@ -97,9 +97,7 @@ def check_gguf(path: str) -> int:
             begins = file.read(len(_MAGIC))
             size = os.fstat(file.fileno()).st_size
     except OSError as error:
-        raise BadInput(say("{path} cannot be read: {why}", path=path, why=error.strerror)) from error
+        raise BadInput(say("cannot read {path}: {why}", path=path, why=error.strerror)) from error
     if begins != _MAGIC:
-        raise BadInput(
-            say("{path} is not a GGUF file", path=path), "Weights in other forms can be converted with llama.cpp."
-        )
+        raise BadInput(say("{path} is not a GGUF file", path=path), "Convert other formats with llama.cpp.")
     return size

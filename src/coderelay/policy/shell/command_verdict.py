@@ -81,7 +81,7 @@ def judge_command(
     """The verdict on one command text. `folders` are the absolute folders of the session; the command starts in the
     first one. `sandboxed` says that it would run in a sandbox, `rights` what it wants beyond that."""
     if mode == "yolo":
-        return ShellVerdict("allow", "mode is yolo")
+        return ShellVerdict("allow", table_name(mode, preset))
     table = table_of(mode, preset)
     confined = sandboxed and "outside" not in rights
     found = assess(without_rights(command), folders, rules, home, sandboxed=confined, facts=facts)

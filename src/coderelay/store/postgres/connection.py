@@ -45,7 +45,7 @@ except ImportError as error:
 
 Connection = psycopg.AsyncConnection[Row]
 Work = Callable[[Connection], Awaitable[T]]
-UNCHANGED = "The log is as it was before."  # says nothing of the files that a turn works on
+UNCHANGED = "The log is unchanged."  # says nothing of the files that a turn works on
 PATIENCE_SECONDS = 30.0
 _OLDEST = 130000
 _LONGEST_PAUSE = 1.0

@@ -19,7 +19,7 @@ def back_up(source: str, target: str) -> int:
     """
     if os.path.lexists(target):
         raise BadInput(
-            say("{file} exists already", file=target), "Name a file that does not exist yet. Nothing was changed."
+            say("{file} already exists", file=target), "Name a file that does not exist yet. Nothing was changed."
         )
     if not os.path.exists(source):
         raise BadInput(say("there is no log at {file}", file=source))

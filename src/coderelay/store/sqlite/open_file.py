@@ -23,7 +23,7 @@ from coderelay.protocol.translatable import say
 from coderelay.store.sqlite.migrations import check_version, migrate
 
 T = TypeVar("T")
-_UNCHANGED = "The log is as it was before."  # says nothing of the files that a turn works on
+_UNCHANGED = "The log is unchanged."  # says nothing of the files that a turn works on
 # SQLite would take a -wal file beside another database for a part of that database.
 _RESTORE_HINT = (
     f"Restore it from a backup, or move it away to start anew, always together with its -wal file. {_UNCHANGED}"

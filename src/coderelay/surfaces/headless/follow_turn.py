@@ -60,6 +60,6 @@ async def _know_calls(client: Client, session: SessionId, after: int, progress: 
 async def _still_waiting(client: Client, session: SessionId) -> int:
     """Print the open asks. Returns the exit code for a turn that waits for an answer."""
     for each in await client.get(ListAsks(session)):
-        told = t("waits for an answer: {id}  {ask}", id=each.ask.id, ask=headline(each.ask))
+        told = t("waiting for an answer: {id}  {ask}", id=each.ask.id, ask=headline(each.ask))
         sys.stdout.write(f"{told}\n")
     return PARKED

@@ -153,14 +153,14 @@ class Conversation:
     def _aside(self, event: AnyEvent, width: int) -> str:
         match event:
             case TurnUndone() if event.by != self._by or not self.is_undoing:
-                told = t("the last turn was undone in {via} by {who}", via=event.by.via, who=event.by.who)
+                told = t("last turn undone by {who} in {via}", via=event.by.via, who=event.by.who)
                 return note(told, width)
             case StopRequested() if event.by != self._by:
-                return note(t("stopped in {via} by {who}", via=event.by.via, who=event.by.who), width)
+                return note(t("stopped by {who} in {via}", via=event.by.via, who=event.by.who), width)
             case HistoryCompacted():
                 return note(_compacted(event), width) + drawn_markdown(event.summary, width)
             case HistoryCleared() if event.by != self._by:
-                return note(t("the context was cleared in {via} by {who}", via=event.by.via, who=event.by.who), width)
+                return note(t("context cleared by {who} in {via}", via=event.by.via, who=event.by.who), width)
             case TurnProlonged():
                 return note(t("continuing: {reason}", reason=retell(event.reason, event.said)), width)
             case BackgroundEnded():
@@ -174,13 +174,13 @@ class Conversation:
                     width,
                 )
             case SessionDeleted():
-                return note(t("the session was deleted"), width)
+                return note(t("session deleted"), width)
             case _:
                 return ""
 
     def _sender(self, prompt: PromptId, width: int) -> str:
         by = self._senders.pop(prompt, self._by)
-        return "" if by == self._by else note(t("sent in {via} by {who}", via=by.via, who=by.who), width)
+        return "" if by == self._by else note(t("sent by {who} in {via}", via=by.via, who=by.who), width)
 
     def _said(self, message: MessageAdded, width: int) -> str:
         streamed, self._streamed = self._streamed, None
@@ -247,11 +247,11 @@ class Conversation:
 
 def _compacted(event: HistoryCompacted) -> str:
     if not event.summary:
-        return t("there was nothing to compact")
+        return t("nothing to compact")
     if event.tokens_after >= event.tokens_before:
-        return t("the context was compacted")
+        return t("context compacted")
     return t(
-        "the context was compacted: {before} → about {after} tokens, {freed} freed",
+        "context compacted: {before} → about {after} tokens, {freed} freed",
         before=f"{event.tokens_before:,}",
         after=f"{event.tokens_after:,}",
         freed=f"{event.tokens_before - event.tokens_after:,}",

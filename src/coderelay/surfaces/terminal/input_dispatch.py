@@ -141,7 +141,7 @@ class InputDispatch:
         ):  # the prompt is sent; the follower of the session reports that the log cannot be used
             why = await self._client.get(WhyNotRun(self._session)) if self._region.busy_since is None else None
             if why is not None:
-                told = t("queued: this process cannot run the session: {problem}", problem=retell(why))
+                told = t("queued; cannot run here: {problem}", problem=retell(why))
                 self._note(told)
 
     async def _take_command(self, slash: Slash, prepared: PreparedPrompt) -> SwitchedSession | LeftSession | None:
@@ -181,7 +181,7 @@ class InputDispatch:
     def _show_lines(self, lines: int | None) -> str:
         self._view.output_lines = self._view.output_lines if lines is None else lines
         if count := self._view.output_lines:
-            return t("output is shortened to {count} lines; Ctrl+T shows the last one in full", count=count)
+            return t("output is shortened to {count} lines; Ctrl+T expands the last one", count=count)
         return t("output is shown in full")
 
     async def _copy(self, text: str) -> str:

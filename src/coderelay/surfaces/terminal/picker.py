@@ -95,7 +95,7 @@ async def picker_for(client: Client, session: SessionId, slash: Slash) -> Picker
         case Slash("sessions", text):
             heading, choices = localize(SESSIONS), await _sessions(client, session, ListSessions(text=text))
         case Slash("rewind", ""):
-            heading, choices = t("Go back to before this prompt"), await _turns(client, session)
+            heading, choices = t("Rewind to before this prompt"), await _turns(client, session)
         case _:
             return None
     return Picker(heading, choices) if choices else None

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable
 
 from coderelay.client.language import retell, t
-from coderelay.client.todo_text import lists_in
+from coderelay.client.todo_text import begun_list_text, lists_in
 from coderelay.client.visible import visible
 from coderelay.protocol import background
 from coderelay.protocol.asks import By
@@ -57,11 +57,11 @@ class PlainRenderer:
             case MessageAdded():
                 self._tell_message(event)
             case TurnUndone() if event.by != self._by:
-                write(t("(the last turn was undone in {via} by {who})", via=event.by.via, who=event.by.who) + "\n")
+                write(t("(last turn undone by {who} in {via})", via=event.by.via, who=event.by.who) + "\n")
             case HistoryCompacted():
                 write(f"{t('(context compacted)')}\n{event.summary}\n" if event.summary else "")
             case HistoryCleared() if event.by != self._by:
-                write(t("(the context was cleared in {via} by {who})", via=event.by.via, who=event.by.who) + "\n")
+                write(t("(context cleared by {who} in {via})", via=event.by.via, who=event.by.who) + "\n")
             case CallStarted() if event.call_id not in self._own and event.call_id not in self._begun:
                 write(f"• {self._titles.pop((None, event.call_id), '')}\n")
             case CallEnded():
@@ -147,7 +147,7 @@ class PlainRenderer:
             return
         if event.call_id in self._begun and isinstance(done, Finished):
             count = len(self._lists.pop(event.call_id, ()))
-            write(f"({t('todo list with {count} items; /todos shows it', count=count)})\n")
+            write(f"({begun_list_text(count)})\n")
             return
         write(f"  {retell(one_line(done))}\n")
         for line in self._lists.pop(event.call_id, ()) if isinstance(done, Finished) else ():

@@ -241,7 +241,7 @@ class PlainRepl:
                 await self._move(told)
                 write(f"{told.told}\n")
             case OutputLines():
-                write(t("this terminal shows one line for each call; /output changes nothing here") + "\n")
+                write(t("/output has no effect here: this terminal shows one line per call") + "\n")
             case TextToCopy():
                 from coderelay.surfaces.terminal.input.copying import copy_with_program
 
@@ -298,7 +298,7 @@ class PlainRepl:
             if self._while_running == "stop":
                 await self._stop()
             steer = self._while_running == "steer"
-            write((t("(sent; the model reads it at the next step of the turn)") if steer else t("(queued)")) + "\n")
+            write((t("(sent; the model reads it at its next step)") if steer else t("(queued)")) + "\n")
         self._expect(prompt_id)
         await self._client.send(
             SendPrompt(session=self.session, prompt_id=prompt_id, text=text, typed=typed, steer=steer, by=self._by)
@@ -315,7 +315,7 @@ class PlainRepl:
             case TurnEnded():
                 self._end_turn(event)
             case SessionDeleted():
-                write(t("the session was deleted") + "\n")
+                write(t("session deleted") + "\n")
                 self._ending = "left"
             case _:
                 self._renderer.tell(event)
@@ -364,7 +364,7 @@ class PlainRepl:
         self._outstanding.discard(self._turn or PromptId(""))
         if event.ending == "stopped" and self._outstanding:
             count = len(self._outstanding)
-            write(t("({count} queued; they start when you send the next line)", count=count) + "\n")
+            write(t("({count} queued; your next line starts the queue)", count=count) + "\n")
             self._outstanding.clear()
         if self._interrupted:
             self._ending = "stopped"

@@ -137,7 +137,7 @@ class Repl:
         if self._view.show_rest():
             self._view.show_ask_again()
         else:
-            self.hint(t("nothing was shortened; /output N shortens what tools print"))
+            self.hint(t("nothing to expand; /output N shortens tool output"))
 
     def clear_screen(self) -> None:
         self._screen.clear()
@@ -277,7 +277,7 @@ class Repl:
         own = [each for each in waiting if each.by == self._by and each.task == "prompt"]
         await self._take_back(session, own)
         if others := len(waiting) - len(own):
-            told = t("{count} queued; they start when you send the next line", count=others)
+            told = t("{count} queued; your next line starts the queue", count=others)
             self._screen.print(note(told, self._screen.width))
 
     async def _take_back(self, session: SessionId, prompts: Iterable[PromptAdmitted]) -> None:
@@ -349,9 +349,9 @@ class Repl:
             pass  # the snapshot may wait for a locked log; leaving must not
         except CoderError:  # the session or its folder is gone
             return
-        told = t("continue this session with `coder resume {session}`", session=row.id)
+        told = t("Resume with: coder resume {session}", session=row.id)
         if len(self._view.asks):
-            told = t("the question stays open; show it again with `coder resume {session}`", session=row.id)
+            told = t("The question stays open. Resume with: coder resume {session}", session=row.id)
         self._screen.print(note(told, self._screen.width))
 
     def _soon(self, work: Coroutine[Any, Any, object]) -> None:

@@ -161,7 +161,7 @@ class SessionView:
             self._screen.print(self._conversation.take(each, width))
         self._conversation.is_history = False
         if self._conversation.has_shortened:
-            self._screen.print(note(t("earlier output is shortened; Ctrl+T shows it in full, the last first"), width))
+            self._screen.print(note(t("earlier output is shortened; Ctrl+T expands it, latest first"), width))
 
     def show_rest(self) -> bool:
         """Print in full what was shortened last. Returns False if there is nothing."""

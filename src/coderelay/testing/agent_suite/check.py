@@ -83,7 +83,7 @@ class Process:
                     seen.append(each)
                     if wanted(each.event):
                         return seen
-        raise AssertionError("the session was deleted")
+        raise AssertionError("session deleted")
 
 
 Check = Callable[[Subject], Awaitable[None]]

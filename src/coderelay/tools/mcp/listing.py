@@ -32,8 +32,8 @@ class ServerRows:
         found = self._servers.servers.get(server)
         if found is None:
             raise BadInput(
-                say("there is no MCP server {name}", name=repr(server)),
-                say("There are {names}.", names=", ".join(self._servers.servers)),
+                say("no MCP server {name}", name=repr(server)),
+                say("Choose from {names}.", names=", ".join(self._servers.servers)),
             )
         try:
             return await _text(found, what, rest)

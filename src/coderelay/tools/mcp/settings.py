@@ -55,9 +55,7 @@ def fill_variables(values: Mapping[str, str], variables: Mapping[str, str]) -> d
     found = [each for value in values.values() for each in REFERENCE.finditer(value)]
     missing = [each[1] for each in found if each[1] not in variables and each[2] is None]
     if missing:
-        raise ServerFailed(
-            say("needs {names}, which is not set in the environment", names=", ".join(dict.fromkeys(missing)))
-        )
+        raise ServerFailed(say("needs {names} in the environment", names=", ".join(dict.fromkeys(missing))))
     return {name: _filled(value, variables) for name, value in values.items()}
 
 

@@ -28,7 +28,7 @@ def list_folders(path: str, roots: Sequence[str], *, hidden: bool) -> FoldersSho
                 if _is_shown(entry, real_roots, hidden=hidden):
                     found.append(entry.name)
     except OSError as error:
-        raise BadInput(say("{folder} cannot be read: {why}", folder=folder, why=error.strerror)) from error
+        raise BadInput(say("cannot read {folder}: {why}", folder=folder, why=error.strerror)) from error
     parent = os.path.dirname(folder)
     return FoldersShown(
         path=folder,

@@ -60,7 +60,7 @@ def check_expected(path: str, found: os.stat_result | None, expected: str | None
     if expected is None or mark == expected:
         return
     if not expected:
-        raise ToolFailed(say("{path} exists already; read it first", path=shown(path)))
+        raise ToolFailed(say("{path} already exists; read it first", path=shown(path)))
     if mark:
         raise ToolFailed(say("{path} has changed since you read it; read it again", path=shown(path)))
     raise ToolFailed(say("{path} is gone; list its folder", path=shown(path)))

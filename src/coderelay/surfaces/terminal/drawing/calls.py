@@ -139,8 +139,9 @@ def gives_todos(tool: str) -> bool:
 
 def begun_list(call: Call, width: int) -> str:
     """The line for the todo list that coder began itself; the model's own list is shown in full."""
-    count = len(_items(call))
-    return note(t("todo list with {count} items; /todos shows it", count=count), width)
+    from coderelay.client.todo_text import begun_list_text  # loaded with the first list
+
+    return note(begun_list_text(len(_items(call))), width)
 
 
 def _gives_todos(need: Need) -> bool:

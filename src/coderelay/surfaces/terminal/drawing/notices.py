@@ -16,7 +16,7 @@ _ENDINGS: dict[Ending, tuple[str, str, str]] = {
     "done": ("✓", GREEN, ""),
     "failed": ("✗", RED, "failed"),
     "stopped": ("■", YELLOW, "stopped"),
-    "step_limit": ("■", YELLOW, "the step limit was reached"),
+    "step_limit": ("■", YELLOW, "step limit reached"),
 }
 _FIRST, _NEXT = "$ ", "  "
 

@@ -33,5 +33,9 @@ class Shortening:
         tail = self._lines - head
         count = len(rows) - head - tail
         self.left_out += count
-        told = t("… {count} lines left out; Ctrl+T shows them", count=f"{count:,}")
+        told = (
+            t("… 1 more line (Ctrl+T shows it)")
+            if count == 1
+            else t("… {count} more lines (Ctrl+T shows them)", count=f"{count:,}")
+        )
         return [*rows[:head], paint(f"{start}{told}", DIM), *rows[-tail:]]

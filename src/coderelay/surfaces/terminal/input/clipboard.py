@@ -52,8 +52,8 @@ async def clipboard_picture(env: Mapping[str, str] = os.environ) -> Picture:
                 if data := await _image(way, program, env):
                     return picture_of(data, t("clipboard"))
     except TimeoutError as error:
-        raise BadInput(t("the clipboard does not respond")) from error
-    raise BadInput(t("there is no image in the clipboard"))
+        raise BadInput(t("the clipboard is not responding")) from error
+    raise BadInput(t("no image in the clipboard"))
 
 
 async def _image(way: _ClipboardProgram, program: str, env: Mapping[str, str]) -> bytes:

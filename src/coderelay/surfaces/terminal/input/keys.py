@@ -198,7 +198,7 @@ def _bind_stopping(keys: KeyBindings, actions: Actions) -> None:
             actions.leave()
         else:
             warned = "leave"
-            actions.hint(t("press Ctrl+C again to exit; the session is kept"))
+            actions.hint(t("Press Ctrl+C again to exit; the session is kept"))
 
     @keys.add("escape", filter=~is_searching)
     def _(event: KeyPressEvent) -> None:
@@ -219,7 +219,7 @@ def _bind_stopping(keys: KeyBindings, actions: Actions) -> None:
             _clear(buffer)
         elif buffer.text:
             warned = "clear"
-            actions.hint(t("press Esc again to clear the input"))
+            actions.hint(t("Press Esc again to clear the input"))
 
 
 def _bind_moving(keys: KeyBindings, actions: Actions) -> None:
@@ -322,7 +322,7 @@ def _run_first(editors: Sequence[list[str]], path: str) -> None:
         if code != 0:
             raise BadInput(t("{editor} exited with code {code}; the text is unchanged", editor=command[0], code=code))
         return
-    raise BadInput(t("no editor was found; set EDITOR"))
+    raise BadInput(t("no editor found; set EDITOR"))
 
 
 def _editors(env: Mapping[str, str]) -> list[list[str]]:

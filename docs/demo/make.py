@@ -46,7 +46,7 @@ def main() -> None:
         coder.env["HOME"] = root
         with repl(coder, columns=COLUMNS, rows=ROWS) as terminal:
             terminal.enter("the test of total fails, please repair it")
-            asks(terminal, "edit wants")
+            asks(terminal, "Edit ")
             terminal.type("y")
             asks(terminal, "Run this command")
             terminal.type("y")

@@ -132,7 +132,7 @@ async def test_a_session_is_forked_into_a_new_one_only(tmp_path: Path) -> None:
     async with house(tmp_path, script(says("one"))) as coder:
         await coder.prompt("first")
         await coder.ended()
-        with pytest.raises(BadInput, match="exists already"):
+        with pytest.raises(BadInput, match="already exists"):
             await coder.host.send(ForkSession(session=coder.session, to=coder.session, by=ME))
         empty = InHouse(coder.host, coder.server, coder.folder)
         await empty.create()

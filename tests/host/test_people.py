@@ -103,7 +103,7 @@ async def test_approvals_are_listed_and_revoked_by_their_person(tmp_path: Path) 
         (listed,) = await coder.host.get(ListApprovals(person="anne"))
         assert (listed.id, listed.person, listed.scope) == (approval, "anne", "person")
         assert await coder.host.get(ListApprovals(person="ben")) == []
-        with pytest.raises(BadInput, match="this approval is anne's own"):
+        with pytest.raises(BadInput, match="only anne can revoke this approval"):
             await coder.host.send(RevokeApproval(session=APPROVALS, approval=approval, by=BEN))
         await coder.host.send(RevokeApproval(session=APPROVALS, approval=approval, by=By("anne", "web")))
         assert await coder.host.get(ListApprovals()) == []

@@ -191,7 +191,7 @@ def test_c35_all_edits_of_the_session_are_allowed_at_a_plain_terminal(
     with terminal(coder_on(serve(script(calls, proposes(write("c", "3")), says("done"))))) as screen:
         screen.wait_for("> ")
         screen.type("go, no tests\n")
-        screen.wait_for("y / n / e (all edits in this session) / a(lways) / s(top) > ")
+        screen.wait_for("y / n / e (all edits this session) / a(lways) / s(top) > ")
         screen.type("e\n")
         screen.wait_for("done\n")
     assert [(folder / name).read_text() for name in "abc"] == ["1", "2", "3"]

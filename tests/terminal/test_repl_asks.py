@@ -86,7 +86,7 @@ def test_c35_one_of_three_is_denied_and_the_rest_runs_in_order(serve: Serve, cod
         settle(terminal, "two of them")
     assert (folder / "order").read_text() == "one\nthree\n"
     assert answers_in(coder) == ["allow", "deny", "allow"]
-    assert ["did not allow" in each for each in results(server)] == [False, True, False]
+    assert ["the user denied it" in each for each in results(server)] == [False, True, False]
 
 
 def test_a_batch_is_answered_together(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
@@ -140,7 +140,7 @@ def test_answered_in_another_process_the_question_disappears_and_says_by_whom(
         (ask,) = open_asks(coder)
         assert coder.run("answer", ask, "allow", "--no-wait").code == 0
         seen = settle(terminal, "thank you")
-        assert f"answered in cli by {getpass.getuser()}" in seen.all_text
+        assert f"answered by {getpass.getuser()} in cli" in seen.all_text
         assert KEYS not in seen.text
         assert coder.run("answer", ask, "deny").code == 1, "too late"
     assert (folder / "runs").read_text() == "ran\n"

@@ -152,6 +152,6 @@ def test_c35_no_answer_is_offered_before_its_ask_is_on_the_screen(serve: Serve, 
         terminal.enter("go")
         for name in "abc":
             seen = terminal.wait_until(lambda seen, name=name: f"write: {name}" in seen.text, f"the menu of {name}")
-            assert f"asks for permission: {name}" in seen.all_text
+            assert f"Create {name}?" in seen.all_text
             terminal.type("y")
         settle(terminal, "done")

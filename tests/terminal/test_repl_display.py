@@ -11,7 +11,7 @@ from tests.terminal.pty import Seen
 from tests.terminal.repl import repl, sessions_of, settle
 
 CoderOn = Callable[[ModelServerThread], Coder]
-LEFT_OUT = "lines left out; Ctrl+T shows them"
+LEFT_OUT = "more lines (Ctrl+T shows them)"
 
 
 def numbers(seen: Seen) -> list[int]:
@@ -42,7 +42,7 @@ def test_output_is_shortened_to_its_first_and_last_lines_and_a_key_shows_the_res
         terminal.press("c-t")
         terminal.wait_until(lambda seen: numbers(seen)[9:] == [*range(100, 161)], "the whole output")
         terminal.press("c-t")
-        terminal.wait_for("nothing was shortened")
+        terminal.wait_for("nothing to expand")
         terminal.enter("/output full")
         terminal.enter("count on")
         seen = settle(terminal, "again")

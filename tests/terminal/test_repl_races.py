@@ -77,7 +77,7 @@ def test_the_count_of_what_others_queued_was_negative(serve: Serve, coder_on: Co
             terminal.wait_until(lambda seen: seen.text.count("⧖") + seen.text.count("more;") > 1, "queued")
         terminal.press("escape")
         seen = terminal.wait_for("your next line starts the queue")
-        assert "(1 queued; they start" in seen.all_text
+        assert "(1 queued; your next line starts" in seen.all_text
 
 
 def test_what_was_sent_just_before_leaving_was_lost(serve: Serve, coder_on: CoderOn) -> None:
@@ -100,7 +100,7 @@ def test_always_for_all_said_that_one_was_faster_than_oneself(serve: Serve, code
         terminal.enter("go")
         asks(terminal, "a")
         terminal.enter("a all")
-        assert "has already answered" not in settle(terminal, "done").all_text
+        assert "already answered by" not in settle(terminal, "done").all_text
 
 
 def test_all_of_one_that_is_left_was_queued_as_a_prompt(serve: Serve, coder_on: CoderOn) -> None:

@@ -65,7 +65,7 @@ async def test_x39_the_ask_of_a_check_does_not_say_where_it_runs(tmp_path: Path)
         await coder.create("auto-edit")
         await coder.prompt("make it and run the tests")
         (ask,) = await coder.asks()
-        assert "runs in the folder 'vendor/evil'" in in_words(ask)
+        assert "runs in 'vendor/evil'" in in_words(ask)
         await coder.answer(ask, Deny())
         await coder.ended()
 

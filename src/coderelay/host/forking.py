@@ -33,5 +33,5 @@ async def fork_session(record: Record, command: ForkSession, context: HostContex
         return events if state.head == 0 else []
 
     if not await new.append(begin):
-        raise BadInput(say("session {session} exists already", session=command.to))
+        raise BadInput(say("session {session} already exists", session=command.to))
     return Accepted(new.state.head)

@@ -38,7 +38,7 @@ def bodies(session: SessionId, events: Sequence[AnyEvent]) -> list[tuple[str, st
         half = f"U+{ord(error.object[error.start]):04X}"
         raise BadInput(
             f"session {session!r}: text with {half}, half of a character, cannot be stored",
-            "Names of files and folders must be valid Unicode too. The log is as it was before.",
+            "Names of files and folders must be valid Unicode too. The log is unchanged.",
         ) from error
 
 

@@ -239,7 +239,7 @@ class PostgresStore:
         return read_summary(session, summary, self._damaged)
 
     def _damaged(self, what: str, why: str) -> StoreDamaged:
-        hint = "Restore the database from a backup. The log is as it was before."
+        hint = "Restore the database from a backup. The log is unchanged."
         return StoreDamaged(f"the log on {self._server.name} is damaged: {what}: {why}", hint)
 
     @staticmethod

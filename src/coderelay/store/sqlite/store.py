@@ -259,7 +259,7 @@ class SqliteStore:
             if self._writer is None:
                 raise StoreFull(
                     say("no space left to write {path}", path=self.path),
-                    "Free some space. The log is as it was before.",
+                    "Free some space. The log is unchanged.",
                 )
 
     def _head(self, connection: sqlite3.Connection, session: SessionId) -> LogHead:
@@ -307,7 +307,7 @@ class SqliteStore:
         return read_summary(session, summary, self._damaged)
 
     def _damaged(self, what: str, why: str) -> StoreDamaged:
-        hint = "Restore the file from a backup. The log is as it was before."
+        hint = "Restore the file from a backup. The log is unchanged."
         return StoreDamaged(f"{self.path} is damaged: {what}: {why}", hint)
 
     async def _query(self, sql: str, values: Sequence[str | int] = ()) -> list[tuple[Any, ...]]:

@@ -188,7 +188,8 @@ def write_json(out: "TextIO", text: str) -> None:
 
 
 def finish(code: int) -> int:
-    """Wait until the readers have everything. Returns the exit code: `code`, unless standard output has failed."""
+    """Wait until the readers have everything. Returns the exit code: `code`, unless standard output has failed or the
+    wait was interrupted."""
     try:
         for text in (sys.stdout, sys.stderr):
             text.flush()
@@ -199,6 +200,8 @@ def finish(code: int) -> int:
     except KeyboardInterrupt:
         return code or _INTERRUPTED
     error = _streams[0].error
+    if error is None and _is_hurried and waiting():
+        return code or _INTERRUPTED  # the program was asked to end before a reader had everything
     if error is None or code != 0:
         return code
     if isinstance(error, BrokenPipeError):

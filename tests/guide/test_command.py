@@ -99,7 +99,7 @@ def test_x25_killed_at_an_arrow_and_carried_on(coder: Coder, arrow: str) -> None
     outcomes = [each["outcome"]["type"] for each in log if each["kind"] == "call.ended"]
     assert said[0] == (unknown if "unknown" in outcomes else created)
     assert (coder.cwd / "a.txt").exists() == ("finished" in outcomes or arrow == "after:tool.ran:2")
-    assert said[1].startswith("No model is connected. I am the guide")
+    assert said[1].startswith("No model is connected. I am the built-in guide")
 
 
 def _run(coder: Coder, prompt: str, *flags: str, env: dict[str, str] | None = None) -> Ran:

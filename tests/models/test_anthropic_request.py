@@ -248,7 +248,7 @@ async def test_other_refusals_are_not_about_thoughts(status: int, message: str, 
     async with scripted(script(says("so", thinking=thinking), http_error(status, message))) as (_, model):
         first = await complete(model, asking(think="low"))
         messages = [UserMessage("hi"), AssistantMessage(first.blocks, ()), UserMessage("and?")]
-        with pytest.raises(ModelFailed, match=f"answered {status}"):
+        with pytest.raises(ModelFailed, match=f"error {status}"):
             await complete(model, asking(*messages, think="low"))
 
 

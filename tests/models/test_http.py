@@ -76,11 +76,11 @@ async def test_an_answer_is_read_whole_and_byte_by_byte(answer: bytes, body: byt
         pytest.param(HEAD + b"content-le", "broke off in the head", id="half a head"),
         pytest.param(b"HTTP/1.1 100 Continue\r\n\r\n", "broke off in the head", id="only an interim answer"),
         pytest.param(b"HTTP/1.1 102 Processing\r\n\r\n" * 5_000, "more than 64 KiB", id="endless interim answers"),
-        pytest.param(HEAD + b"content-length: 9\r\n\r\nhal", "broke off in the middle", id="half a body"),
-        pytest.param(CHUNKED, "broke off in the middle", id="no chunk"),
-        pytest.param(CHUNKED + b"5\r\nhal", "broke off in the middle", id="half a chunk"),
-        pytest.param(CHUNKED + b"2\r\nok\r\n", "broke off in the middle", id="no last chunk"),
-        pytest.param(CHUNKED + b"2\r\nok\r\n0\r\nx-su", "broke off in the middle", id="half a trailer"),
+        pytest.param(HEAD + b"content-length: 9\r\n\r\nhal", "broke off mid-answer", id="half a body"),
+        pytest.param(CHUNKED, "broke off mid-answer", id="no chunk"),
+        pytest.param(CHUNKED + b"5\r\nhal", "broke off mid-answer", id="half a chunk"),
+        pytest.param(CHUNKED + b"2\r\nok\r\n", "broke off mid-answer", id="no last chunk"),
+        pytest.param(CHUNKED + b"2\r\nok\r\n0\r\nx-su", "broke off mid-answer", id="half a trailer"),
         pytest.param(b"SSH-2.0-OpenSSH_9.6\r\n", "does not speak HTTP/1.1", id="another protocol"),
         pytest.param(b"HTTP/1.1 OK\r\n\r\n", "does not speak HTTP/1.1", id="no status"),
         pytest.param(b"HTTP/1.1 20 OK\r\n\r\n", "does not speak HTTP/1.1", id="a short status"),
@@ -450,7 +450,7 @@ async def test_a_reset_in_the_middle_is_a_failure_like_any_other_end() -> None:
         connection.writer.transport.abort()
 
     async with raw_server(talk) as server:
-        with pytest.raises(ModelFailed, match="broke off in the middle"):
+        with pytest.raises(ModelFailed, match="broke off mid-answer"):
             await fetch_from(server.url)
 
 

@@ -137,7 +137,7 @@ async def test_a_large_answer_comes_through_encrypted(certificate: Certificate) 
     ("begun", "what"),
     [
         (b"", "closed the connection without an answer"),
-        (b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhal", "broke off in the middle"),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhal", "broke off mid-answer"),
     ],
 )
 @in_loop

@@ -152,7 +152,7 @@ async def test_a_server_that_does_not_come_back_is_said_and_used_again_when_it_d
         assert "Whether the last events were written" in caught.value.hint
         with pytest.raises(StoreFailed, match="cannot be reached") as caught:
             await store.read(A)
-        assert "The log is as it was" in caught.value.hint
+        assert "The log is unchanged" in caught.value.hint
     finally:
         postgres.start()
     assert len(await store.read(A)) == 1

@@ -15,6 +15,8 @@ from coderelay.protocol.errors import BadInput, CoderError, HeadMoved, StoreFail
 from coderelay.protocol.events import AnyEvent, PromptAdmitted, Recorded, SessionCreated, SessionDeleted
 from coderelay.protocol.ids import PromptId, SessionId
 from coderelay.store.postgres import migrations
+from coderelay.store.postgres.changes import AppendNotices
+from coderelay.store.postgres.connection import Connection, ConnectionPool, PostgresServer
 from coderelay.store.postgres.store import PostgresStore
 from coderelay.store.store import Projection, Store
 from coderelay.testing import store_suite as suite
@@ -339,3 +341,20 @@ async def test_a_store_that_is_closed_says_so(database: str) -> None:
     await store.close()
     with pytest.raises(StoreFailed, match="was closed by this program"):
         await store.read(A)
+
+
+@story
+async def test_a_store_that_is_closed_as_soon_as_it_is_open_leaves_no_connection(database: str) -> None:
+    """The task that listens was cancelled before it began, and its connection stayed open."""
+
+    async def nothing(connection: Connection) -> None:
+        return
+
+    server = PostgresServer(database)
+    pools = [ConnectionPool(server, 1, nothing) for _ in range(2)]
+    notices = AppendNotices(server, *pools, 60.0)
+    await notices.start()
+    await notices.close()
+    for pool in pools:
+        await pool.close()
+    assert rows(database, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'coder'") == [(0,)]

@@ -51,6 +51,7 @@ class AppendNotices:
         self._appended = asyncio.Event()
         self._listening_again = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
+        self._first_listener: Connection | None = None
 
     async def start(self) -> None:
         """Once it has returned, no change is missed."""
@@ -61,6 +62,7 @@ class AppendNotices:
         except BaseException:
             await listener.close()
             raise
+        self._first_listener = listener
         self._tasks = [asyncio.create_task(task) for task in (self._listen(listener), self._poll(), self._send())]
 
     def appended(self, session: SessionId) -> None:
@@ -91,6 +93,8 @@ class AppendNotices:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._first_listener is not None:
+            await self._first_listener.close()  # a task that was cancelled before it began closes nothing
         await self._notify()
 
     async def _listen(self, listener: Connection) -> None:

@@ -194,7 +194,7 @@ async def test_coder_that_was_killed_while_a_command_ran_mends_and_tells_at_its_
     ran = coder.run("-p", "hello")
     assert not git_runs_it(tmp_path)
     assert "moved aside" in ran.err
-    assert f"{tmp_path}/work/.git/commondir" in ran.err
+    assert str(tmp_path / "work" / ".git" / "commondir") in ran.err
     assert "moved aside" not in coder.run("-p", "hello").err
 
 

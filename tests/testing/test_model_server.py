@@ -66,6 +66,17 @@ def test_coder_works_with_it_as_readme_says(tmp_path: Path, folder: Path, form: 
     assert (again.code, (folder / "a.txt").read_text()) == (0, "two words"), again.err
 
 
+def test_a_prompt_of_several_steps_is_understood_behind_the_todo_list_that_it_begins(
+    tmp_path: Path, folder: Path
+) -> None:
+    with server("--port", "0") as url:
+        ran = Coder(tmp_path / "home", folder, url).run(
+            "-p", "run: echo one > a; echo two >> a; cat a", "--mode", "yolo"
+        )
+    assert (ran.code, ran.out) == (0, "done: one\n")
+    assert (folder / "a").read_text() == "one\ntwo\n"
+
+
 def test_a_script_file_gives_the_answers_in_turn(tmp_path: Path, folder: Path) -> None:
     file = tmp_path / "script.json"
     make = {"name": "bash", "arguments": {"command": "touch made"}}

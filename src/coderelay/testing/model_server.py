@@ -36,6 +36,7 @@ A script file is a JSON list of answers, one for each request in turn; every fie
 _CHAT, _MESSAGES = "/v1/chat/completions", "/v1/messages"
 _NOTE_TAGS = "environment|instructions|skills|mode|file-changed|reminder"
 _NOTES = re.compile(rf"(?:<({_NOTE_TAGS})\b[^>]*>.*?</\1>\n?)+\n?", re.DOTALL)
+_TODO_LIST = re.compile(r"\n\n<workflow>\n.*</workflow>\s*\Z", re.DOTALL)  # begun from a prompt of several steps
 
 Body = dict[str, Any]
 
@@ -66,7 +67,8 @@ def echo(body: Body) -> Answer:
     results = [part for part in _parts(message) if part.get("type") == "tool_result"]
     if message["role"] == "tool" or results:
         return Answer("done: " + _text(results[-1] if results else message).partition("\n")[0])
-    text = without_notes(_text(message))
+    text = without_notes(without_notes(_text(message)))  # a todo list that was begun comes with a note of its own
+    text = _TODO_LIST.sub("", text)
     verb, _, rest = text.partition(": ")
     match verb:
         case "run":

@@ -53,9 +53,9 @@ SMALL = Card(context=8192, output=1024, calls="schema")
 
 
 @asynccontextmanager
-async def schema_chat(url: str, card: Card = SMALL, **settings: Any) -> AsyncGenerator[SchemaChat]:
+async def schema_chat(url: str, card: Card = SMALL, idle_seconds: float = 10.0) -> AsyncGenerator[SchemaChat]:
     headers = {"authorization": f"Bearer {KEY}"}
-    endpoint = Endpoint(url, headers, secret=KEY, env={}, **({"idle_seconds": 10.0} | settings))
+    endpoint = Endpoint(url, headers, secret=KEY, env={}, idle_seconds=idle_seconds)
     try:
         yield SchemaChat("local:small", card, endpoint)
     finally:

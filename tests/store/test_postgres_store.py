@@ -351,10 +351,10 @@ async def test_a_store_that_is_closed_as_soon_as_it_is_open_leaves_no_connection
         return
 
     server = PostgresServer(database)
-    pools = [ConnectionPool(server, 1, nothing) for _ in range(2)]
-    notices = AppendNotices(server, *pools, 60.0)
+    reader, writers = ConnectionPool(server, 1, nothing), ConnectionPool(server, 1, nothing)
+    notices = AppendNotices(server, reader, writers, 60.0)
     await notices.start()
     await notices.close()
-    for pool in pools:
-        await pool.close()
+    await reader.close()
+    await writers.close()
     assert rows(database, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'coder'") == [(0,)]

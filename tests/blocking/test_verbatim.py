@@ -25,11 +25,11 @@ ODD = '{ "type":"novelty" , "uuid" : "odd-1",\t"n": 1.50e+2,\n "text": "\\ud83d\
 
 
 async def messages(coder: InHouse) -> list[dict[str, Any]]:
-    return [read_message(row.data) for row in await coder.host.get(ReadMessages(coder.session))]
+    return [read_message(row.data) for row in (await coder.host.get(ReadMessages(coder.session))).rows]
 
 
 async def texts(coder: InHouse) -> dict[str, str]:
-    return {row.id: row.data for row in await coder.host.get(ReadMessages(coder.session))}
+    return {row.id: row.data for row in (await coder.host.get(ReadMessages(coder.session))).rows}
 
 
 async def kept(coder: InHouse) -> list[MessageKept]:

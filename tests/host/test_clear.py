@@ -25,7 +25,7 @@ async def test_a59_a_cleared_session_goes_on_with_an_empty_history(tmp_path: Pat
         await coder.ended()
         assert (folder / "b").exists()
         assert await coder.host.get(ListTodos(coder.session)) != []
-        before = await coder.host.get(ReadMessages(coder.session))
+        before = (await coder.host.get(ReadMessages(coder.session))).rows
         clear = ClearHistory(session=coder.session, by=ME)
         assert isinstance(await coder.host.send(clear), Accepted)
         assert isinstance(await coder.host.send(clear), Unchanged)
@@ -35,7 +35,7 @@ async def test_a59_a_cleared_session_goes_on_with_an_empty_history(tmp_path: Pat
         assert "paint the shed" not in json.dumps(parts)
         kept = json.loads((folder / ".coder" / "sessions" / f"{coder.session}.json").read_text())
         assert [each["role"] for each in kept["messages"]] == ["system"]
-        messages = await coder.host.get(ReadMessages(coder.session))
+        messages = (await coder.host.get(ReadMessages(coder.session))).rows
         assert messages[: len(before)] == before
         await coder.prompt("who are you?")
         await coder.ended(2)

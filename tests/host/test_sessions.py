@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from coderelay.client.views.cowork import rows
 from coderelay.host.turn import HostTurn
 from coderelay.protocol.asks import Allow, By, Deny, DenyAndStop
 from coderelay.protocol.commands import Accepted, Answered, RecallPrompt, Unchanged
@@ -132,6 +133,23 @@ async def test_b25_deleting_a_running_session_stops_it_and_leaves_nothing(tmp_pa
         with pytest.raises(UnknownSession):
             await coder.prompt("more")
         assert isinstance(await coder.delete(), Unchanged)
+
+
+@story
+async def test_promise_6_history_says_from_where_to_follow(tmp_path: Path) -> None:
+    """B-42: whoever reads the history while a turn runs and follows it from there misses no message, and sees none
+    twice."""
+    async with house(tmp_path, script(proposes(bash("until [ -e go ]; do sleep 0.01; done")), says("one"))) as coder:
+        await coder.prompt("go")
+        await coder.until(lambda event: isinstance(event, CallStarted))
+        history = await coder.host.get(ReadMessages(coder.session))
+        (coder.folder / "go").touch()
+        await coder.ended()
+        whole = await coder.host.get(ReadMessages(coder.session))
+        later = [row for each in await coder.events() if each.seq > history.seq for row in rows(each)]
+        assert history.rows
+        assert [*history.rows, *later] == whole.rows
+        assert whole.seq == (await coder.events())[-1].seq
 
 
 @story

@@ -237,7 +237,9 @@ async def test_a_huge_result_reaches_the_model_cut_and_people_whole(tmp_path: Pa
         (result,) = results(coder.server.requests[-1])
         assert len(result) < 61_000
         assert "\n[439999 characters left out here; to see them, ask for less at a time]\n" in result
-        (row,) = [row for row in await coder.host.get(ReadMessages(coder.session)) if "tool_result" in row.data]
+        (row,) = [
+            row for row in (await coder.host.get(ReadMessages(coder.session))).rows if "tool_result" in row.data
+        ]
         assert len(row.data) > 500_000
 
 

@@ -334,7 +334,7 @@ async def test_c48_c17_the_snapshot_and_the_views_show_it(tmp_path: Path) -> Non
         assert (system["role"], told["role"]) == ("system", "user")
         assert "<command>\necho out; echo err >&2; exit 3\n</command>\n<exit_code>3</exit_code>" in told["content"]
         rows: list[dict[str, Any]] = [
-            json.loads(row.data) for row in await coder.host.get(ReadMessages(coder.session))
+            json.loads(row.data) for row in (await coder.host.get(ReadMessages(coder.session))).rows
         ]
         prompt, init, ran, result, ended = rows
         assert prompt == {"type": "user_prompt", "prompt": "!echo out; echo err >&2; exit 3"}

@@ -32,7 +32,7 @@ async def expect_rows_as_events(store: PostgresStore, *sessions: SessionId) -> N
     for session in sessions:
         log = await store.read(session)
         assert await store.session(session) == summary_of(log)
-        assert await store.messages(session) == messages_of(log)
+        assert (await store.messages(session)).rows == messages_of(log)
 
 
 @story
@@ -47,9 +47,9 @@ async def test_appends_that_arrive_together_share_one_commit(database: str) -> N
     assert [await store.read(session, 1) for session in sessions] == recorded
     await expect_rows_as_events(store, *sessions)
     assert [row.id for row in await store.sessions()] == sessions[::-1]
-    before = [[await store.session(session), await store.messages(session)] for session in sessions]
+    before = [[await store.session(session), (await store.messages(session)).rows] for session in sessions]
     await store.rebuild()
-    assert [[await store.session(session), await store.messages(session)] for session in sessions] == before
+    assert [[await store.session(session), (await store.messages(session)).rows] for session in sessions] == before
     await store.close()
 
 

@@ -175,7 +175,7 @@ async def test_two_programs_write_in_turns_and_each_knows_what_the_other_wrote(d
     for number, events in enumerate([[created()], *whole_turn(), *whole_turn(3, "again")]):
         head = (await (one, other)[number % 2].append(A, head, events))[-1].seq
     assert suite.summary_of(await one.read(A)) == await other.session(A)
-    assert suite.messages_of(await one.read(A)) == await other.messages(A)
+    assert suite.messages_of(await one.read(A)) == (await other.messages(A)).rows
     await one.close()
     await other.close()
 
@@ -208,7 +208,7 @@ async def test_names_that_hold_nul_stay_apart(database: str) -> None:
         session = SessionId(each)
         (found,) = await store.sessions(cwd=each)
         assert (found.id, found.cwd, found.title) == (each, each, each)
-        assert (await store.messages(session))[0].id == f"p{each}"
+        assert (await store.messages(session)).rows[0].id == f"p{each}"
         assert len(await store.read(session)) == 2
         assert await store.heads([session]) == {session: 2}
     await store.close()

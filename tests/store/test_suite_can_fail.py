@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from coderelay.protocol.errors import CoderError, HeadMoved, StoreDamaged, StoreFailed
 from coderelay.protocol.events import AnyEvent, PromptAdmitted, Recorded, SessionDeleted, Unrecognised
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.summary import MessageRow, Summary
+from coderelay.protocol.summary import MessageRow, Messages, Summary
 from coderelay.store.sqlite.store import SqliteStore
 from coderelay.store.store import ChangeCursor, Changes, Projection, Store
 from coderelay.testing import store_suite as suite
@@ -146,9 +146,9 @@ class DropsNul(Rewrites):
 class TidiesMessages(Broken):
     """Keeps another text of a message that means the same."""
 
-    async def messages(self, session: SessionId) -> list[MessageRow]:
-        rows = await super().messages(session)
-        return [MessageRow(row.id, row.data.strip()) for row in rows]
+    async def messages(self, session: SessionId) -> Messages:
+        found = await super().messages(session)
+        return replace(found, rows=[MessageRow(row.id, row.data.strip()) for row in found.rows])
 
 
 class GuessesCharacters(Rewrites):
@@ -212,9 +212,17 @@ class NamesAreWords(Broken):
 
 
 class OneIdForAll(Broken):
-    async def messages(self, session: SessionId) -> list[MessageRow]:
-        rows = await super().messages(session)
-        return [row for row in rows if session == min(each.id for each in await self.sessions()) or row.id != "p"]
+    async def messages(self, session: SessionId) -> Messages:
+        found, first = await super().messages(session), min(each.id for each in await self.sessions())
+        return replace(found, rows=[row for row in found.rows if session == first or row.id != "p"])
+
+
+class EndsTooEarly(Broken):
+    """A follower would get the last message a second time."""
+
+    async def messages(self, session: SessionId) -> Messages:
+        found = await super().messages(session)
+        return replace(found, seq=max(found.seq - 1, 0))
 
 
 class StandingCounter(Broken):
@@ -331,6 +339,7 @@ FOUND_OUT: list[tuple[Build, Check]] = [
     (OldestFirst, suite.the_newest_change_comes_first),
     (BelievesClocks, suite.the_newest_change_comes_first),
     (OneIdForAll, suite.a_message_id_counts_once_in_each_session),
+    (EndsTooEarly, suite.messages_end_at_the_head_of_the_same_moment),
     (KeepsDeleted, suite.deletion_erases_all_but_itself),
     (NeverRebuilds, suite.rows_are_written_again_from_the_events),
     (DropsTheNew, suite.events_of_a_newer_version_are_kept_as_they_are),

@@ -120,7 +120,7 @@ async def wired(postgres: PrivateServer, database: str) -> AsyncGenerator[tuple[
             await write(store, A, [[created()]])
             yield wire, store
             assert summary_of(await store.read(A)) == await store.session(A)
-            assert messages_of(await store.read(A)) == await store.messages(A)
+            assert messages_of(await store.read(A)) == (await store.messages(A)).rows
         finally:
             await store.close()
             door.close()

@@ -142,7 +142,7 @@ async def _show(host: Host, session: SessionId) -> None:
         _print(f"{t('task')}  {child.id}  {_state(child)}  {_title(child)}")
     for command in await host.get(ListBackground(session)):
         _print(f"{t('background')}  {background_line(command)}")
-    for row in await host.get(ReadMessages(session)):
+    for row in (await host.get(ReadMessages(session))).rows:
         for line in _lines(read_message(row.data)):
             _print(f"\n{line}")
 

@@ -33,7 +33,7 @@ from coderelay.protocol.session_info import (
     TrustShown,
     TurnShown,
 )
-from coderelay.protocol.summary import AskRow, MessageRow, Summary
+from coderelay.protocol.summary import AskRow, Messages, Summary
 
 Value = TypeVar("Value", covariant=True)
 
@@ -63,8 +63,8 @@ class ShowSession(Query[Summary], frozen=True):
     session: SessionId
 
 
-class ReadMessages(Query[list[MessageRow]], frozen=True):
-    """The messages of a session in the JSON form that wire surfaces show, oldest first."""
+class ReadMessages(Query[Messages], frozen=True):
+    """The messages of a session in the JSON form that wire surfaces show, and the event at which they end."""
 
     session: SessionId
 

@@ -79,6 +79,14 @@ class MessageRow(Struct, frozen=True):
     data: str
 
 
+class Messages(Struct, frozen=True):
+    """The messages of a session, oldest first. `seq` is the last event that they were made from: whoever follows the
+    session after it gets every later message, and none of these again."""
+
+    rows: list[MessageRow]
+    seq: int
+
+
 class AskRow(Struct, frozen=True, omit_defaults=True):
     """An ask with what a person needs to know to decide it, and the decision if there is one. `parent` is the parent
     of the ask's session."""

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from coderelay.protocol.events import AnyEvent, Recorded
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.summary import MessageRow, Summary
+from coderelay.protocol.summary import MessageRow, Messages, Summary
 
 
 class Projection(Protocol):
@@ -96,9 +96,9 @@ class Store(Protocol):
 
     async def session(self, session: SessionId) -> Summary | None: ...
 
-    async def messages(self, session: SessionId) -> list[MessageRow]:
-        """Return the messages in the order of their events. A message id counts once per session: the first one
-        stays."""
+    async def messages(self, session: SessionId) -> Messages:
+        """Return the messages in the order of their events, and the position of the last event, both from one read.
+        A message id counts once per session: the first one stays."""
         ...
 
     def change_counter(self) -> int:

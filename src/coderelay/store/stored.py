@@ -1,6 +1,7 @@
 """Encoding and decoding of stored events and rows, shared by all engines, with the detection of damage."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -9,7 +10,7 @@ from coderelay.protocol.codec import decode, encode, kind_of
 from coderelay.protocol.errors import BadInput, StoreDamaged
 from coderelay.protocol.events import AnyEvent, Recorded, SessionClaimed, SessionDeleted
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.summary import Summary
+from coderelay.protocol.summary import MessageRow, Messages, Summary
 
 Damaged = Callable[[str, str], StoreDamaged]
 """Makes the engine's exception from what is damaged, and why."""
@@ -75,3 +76,9 @@ def read_summary(session: str, summary: str, damaged: Damaged) -> Summary:
         return _summaries.decode(summary)
     except msgspec.DecodeError as error:
         raise damaged(f"the row of session {session} in the table of sessions", str(error)) from error
+
+
+def messages_read(rows: Sequence[tuple[Any, ...]]) -> Messages:
+    """The messages from rows of (head of the log, id, data); a log without messages has one row without an id."""
+    head = rows[0][0] if rows else None
+    return Messages([MessageRow(name, data) for _, name, data in rows if name is not None], head or 0)

@@ -13,7 +13,7 @@ from coderelay.protocol.queries import ReadMessages
 
 
 async def copy(here: Context, _: str) -> TextToCopy:
-    rows = await here.client.get(ReadMessages(here.session))
+    rows = (await here.client.get(ReadMessages(here.session))).rows
     answer = next((text for row in reversed(rows) if (text := _answer(msgspec.json.decode(row.data)))), "")
     if not answer:
         raise BadInput(t("there is no answer to copy yet"))

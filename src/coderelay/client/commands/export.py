@@ -46,8 +46,8 @@ async def _content(here: Context, row: Summary, path: str) -> bytes:
     if path.endswith(".json"):
         exported = await here.client.get(ExportSession(here.session))
         return msgspec.json.format(msgspec.json.encode(exported), indent=1) + b"\n"
-    messages = [read_message(each.data) for each in await here.client.get(ReadMessages(here.session))]
-    return markdown(row, messages).encode("utf-8", "replace")
+    found = await here.client.get(ReadMessages(here.session))
+    return markdown(row, [read_message(each.data) for each in found.rows]).encode("utf-8", "replace")
 
 
 COMMANDS = (

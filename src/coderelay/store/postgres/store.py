@@ -11,7 +11,7 @@ from typing import Any, LiteralString, TypeVar
 from coderelay.protocol.errors import StoreDamaged
 from coderelay.protocol.events import AnyEvent, Recorded
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.summary import MessageRow, Summary
+from coderelay.protocol.summary import Messages, Summary
 from coderelay.store.postgres.append import APPEND, Append, LogHead, project
 from coderelay.store.postgres.append_group import APPEND_GROUP, AppendQueue
 from coderelay.store.postgres.arrays import Texts, can_be_kept, escape_nul, unescape_nul
@@ -29,7 +29,7 @@ from coderelay.store.postgres.connection import (
 from coderelay.store.postgres.migrations import migrate
 from coderelay.store.sqlite.store import wall_clock
 from coderelay.store.store import ChangeCursor, Changes, Projection
-from coderelay.store.stored import LAST_CHARACTER, read_event, read_summary, refuse_holes
+from coderelay.store.stored import LAST_CHARACTER, messages_read, read_event, read_summary, refuse_holes
 
 T = TypeVar("T")
 
@@ -60,7 +60,13 @@ ORDER BY {_BY_CHANGE} LIMIT %s
 """
 _NAMED = "SELECT id, summary FROM sessions WHERE id >= %s AND id < %s ORDER BY id"
 _SESSION = "SELECT id, summary FROM sessions WHERE id = %s"
-_MESSAGES = "SELECT id, data FROM messages WHERE session_id = %s ORDER BY created_at, number"
+# One statement, so that the head belongs to the messages. Without messages it returns one row with the head alone.
+_MESSAGES = """
+SELECT head.seq, messages.id, messages.data
+FROM (SELECT max(seq) AS seq FROM event WHERE session_id = %s) AS head
+LEFT JOIN messages ON messages.session_id = %s
+ORDER BY messages.created_at, messages.number
+"""
 _WRITE_ROWS = "SELECT write_rows(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
 
 
@@ -150,9 +156,10 @@ class PostgresStore:
         found = await self._query(_SESSION, (escape_nul(session),)) if can_be_kept(session) else []
         return self._summary(*found[0]) if found else None
 
-    async def messages(self, session: SessionId) -> list[MessageRow]:
-        found = await self._query(_MESSAGES, (escape_nul(session),)) if can_be_kept(session) else []
-        return [MessageRow(unescape_nul(message), data) for message, data in found]
+    async def messages(self, session: SessionId) -> Messages:
+        name = escape_nul(session)
+        found = await self._query(_MESSAGES, (name, name)) if can_be_kept(session) else []
+        return messages_read([(head, each and unescape_nul(each), data) for head, each, data in found])
 
     def change_counter(self) -> int:
         return self._changes.counter

@@ -12,7 +12,7 @@ import msgspec
 from coderelay.protocol.errors import Fenced, HeadMoved, StoreDamaged, StoreFailed, StoreFull, StoreLocked
 from coderelay.protocol.events import AnyEvent, Recorded, SessionDeleted
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.summary import MessageRow, Summary
+from coderelay.protocol.summary import Messages, Summary
 from coderelay.protocol.translatable import say
 from coderelay.store.sqlite.file_guard import FileRemoved, OpenFiles
 from coderelay.store.sqlite.open_file import (
@@ -26,7 +26,16 @@ from coderelay.store.sqlite.open_file import (
 )
 from coderelay.store.sqlite.writer import KnownHeads, Writer
 from coderelay.store.store import ChangeCursor, Changes, Projection
-from coderelay.store.stored import LAST_CHARACTER, LogHead, bodies, place, read_event, read_summary, refuse_holes
+from coderelay.store.stored import (
+    LAST_CHARACTER,
+    LogHead,
+    bodies,
+    messages_read,
+    place,
+    read_event,
+    read_summary,
+    refuse_holes,
+)
 
 # The body is read as bytes: `_recorded` decodes it, and can name the event if it is not valid text.
 _EVENTS = (
@@ -48,6 +57,13 @@ WITH RECURSIVE log (id) AS (
     SELECT (SELECT min(session_id) FROM event WHERE session_id > log.id) FROM log WHERE log.id IS NOT NULL
 )
 SELECT id, (SELECT max(seq) FROM event WHERE session_id = log.id) FROM log WHERE id IS NOT NULL
+"""
+# One statement, so that the head belongs to the messages. Without messages it returns one row with the head alone.
+_MESSAGES = """
+SELECT head.seq, messages.id, messages.data
+FROM (SELECT max(seq) AS seq FROM event WHERE session_id = ?) AS head
+LEFT JOIN messages ON messages.session_id = ?
+ORDER BY messages.created_at, messages.rowid
 """
 _HEAD = "SELECT seq, epoch, at FROM event WHERE session_id = ? ORDER BY seq DESC LIMIT 1"
 
@@ -175,11 +191,8 @@ class SqliteStore:
         rows = await self._query(_SUMMARY, (session,))
         return self._summary(*rows[0]) if rows else None
 
-    async def messages(self, session: SessionId) -> list[MessageRow]:
-        rows = await self._query(
-            "SELECT id, data FROM messages WHERE session_id = ? ORDER BY created_at, rowid", (session,)
-        )
-        return [MessageRow(*row) for row in rows]
+    async def messages(self, session: SessionId) -> Messages:
+        return messages_read(await self._query(_MESSAGES, (session, session)))
 
     def change_counter(self) -> int:
         if self._is_closed:

@@ -73,7 +73,7 @@ class Process:
         return await self._until(lambda event: isinstance(event, TurnEnded))
 
     async def messages(self) -> list[MessageRow]:
-        return await self._client.get(ReadMessages(self.session))
+        return (await self._client.get(ReadMessages(self.session))).rows
 
     async def _until(self, wanted: Callable[[AnyEvent], bool]) -> list[Recorded]:
         seen: list[Recorded] = []

@@ -9,7 +9,7 @@ from coderelay.protocol.events import (
     Unrecognised,
 )
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.summary import MessageRow
+from coderelay.protocol.summary import MessageRow, Messages
 from coderelay.testing.store_suite.check import Log, promise
 from coderelay.testing.store_suite.events import (
     A,
@@ -59,9 +59,9 @@ async def an_event_that_cannot_be_read_is_named(log: Log) -> None:
     assert len(await store.read(A, limit=2)) == 2
     assert len(await store.read(A, 3)) == 1
     assert len(await store.read(B)) == 1
-    before = await store.sessions(), await store.messages(A)
+    before = await store.sessions(), (await store.messages(A)).rows
     await refused(StoreDamaged, store.rebuild())
-    assert (await store.sessions(), await store.messages(A)) == before
+    assert (await store.sessions(), (await store.messages(A)).rows) == before
 
 
 @promise
@@ -82,7 +82,7 @@ async def all_of_unicode_is_kept(log: Log) -> None:
     written = await write(store, session, [events])
     assert [each.event for each in await store.read(session)] == events
     assert await store.sessions(cwd=f"/{text}") == [summary_of(written)]
-    assert await store.messages(session) == messages_of(written)
+    assert (await store.messages(session)).rows == messages_of(written)
     assert await store.heads([session]) == {session: 3}
 
 
@@ -97,7 +97,7 @@ async def messages_of_other_programs_are_kept_byte_for_byte(log: Log) -> None:
     await write(store, A, [[created()], [turn], [*kept, foreign]])
     for _ in range(2):
         assert [each.event for each in await store.read(A, 2)] == [*kept, foreign]
-        rows = [row for row in await store.messages(A) if row.id.startswith("m")]
+        rows = [row for row in (await store.messages(A)).rows if row.id.startswith("m")]
         assert rows == [MessageRow("m1", spaced), MessageRow("m\x002", bare)]
         await store.rebuild()
 
@@ -113,7 +113,7 @@ async def half_a_character_is_refused(log: Log) -> None:
         assert "U+D83D" in str(error)
     assert await everything(store, A) == before
     unknown = SessionId(half)
-    assert await everything(store, unknown) == [await store.sessions(), {}, [], None, []]
+    assert await everything(store, unknown) == [await store.sessions(), {}, [], None, Messages([], 0)]
     assert await store.sessions(cwd=half) == []
 
 

@@ -1,11 +1,14 @@
 """Checks that summary and message rows follow from the events, and that deletion and rebuild keep them right."""
 
+import asyncio
+
 from coderelay.protocol.errors import HeadMoved
 from coderelay.protocol.events import (
     Recorded,
     SessionDeleted,
 )
 from coderelay.protocol.ids import SessionId
+from coderelay.protocol.summary import Messages
 from coderelay.testing.store_suite.check import Log, promise
 from coderelay.testing.store_suite.events import (
     BY,
@@ -32,11 +35,11 @@ async def rows_follow_from_the_events(log: Log) -> None:
     for appended in [[created(title="mine")], *whole_turn(), *whole_turn(3, "again")]:
         written += await store.append(A, len(written), appended)
         assert await other.session(A) == summary_of(written)
-        assert await other.messages(A) == messages_of(written)
+        assert (await other.messages(A)).rows == messages_of(written)
     assert len(messages_of(written)) == 12
     assert await other.sessions() == [summary_of(written)]
     assert await other.session(B) is None
-    assert await other.messages(B) == []
+    assert (await other.messages(B)).rows == []
 
 
 @promise
@@ -108,10 +111,32 @@ async def a_message_id_counts_once_in_each_session(log: Log) -> None:
     first, again = turn_started("first", "p"), turn_started("again", "p")
     for session in (A, B):
         written = await write(store, session, [[created()], [first], [again]])
-        assert await store.messages(session) == [
+        assert (await store.messages(session)).rows == [
             *messages_of(written[:2]),
             *[row for row in messages_of(written[2:]) if row.id != "p"],
         ]
+
+
+@promise
+async def messages_end_at_the_head_of_the_same_moment(log: Log) -> None:
+    store, other = await log.open(), await log.open()
+    assert (await other.messages(A)).seq == 0
+    await store.append(A, 0, [created()])
+    assert await other.messages(A) == Messages([], 1)
+
+    async def write_turns() -> None:
+        for number in range(30):
+            await store.append(A, number + 1, [turn_started("again", f"p{number}")])
+
+    writing = asyncio.create_task(write_turns())
+    while not writing.done():
+        found = await other.messages(A)
+        assert len(found.rows) == 2 * (found.seq - 1)
+        await asyncio.sleep(0)
+    await writing
+    assert await other.messages(A) == Messages(messages_of(await store.read(A)), 31)
+    await store.append(A, 31, [SessionDeleted(by=BY)])
+    assert await other.messages(A) == Messages([], 32)
 
 
 @promise
@@ -125,7 +150,7 @@ async def deletion_erases_all_but_itself(log: Log) -> None:
     assert await store.read(A, head + 2) == []
     assert await store.heads([A]) == {A: head + 2}
     assert await store.session(A) is None
-    assert await store.messages(A) == []
+    assert (await store.messages(A)).rows == []
     assert (await everything(store, B))[2:] == kept
     assert [each.id for each in await store.sessions()] == [B]
     for at in (0, head):
@@ -146,7 +171,7 @@ async def rows_are_written_again_from_the_events(log: Log) -> None:
     store = await log.open()
     await store.rebuild()
     assert await store.session(A) == summary_of(written)
-    assert await store.messages(A) == messages_of(written)
+    assert (await store.messages(A)).rows == messages_of(written)
     assert {each.id for each in await store.sessions()} == {A, C}
     before = await everything(blank, A, B, C)
     await store.rebuild()

@@ -16,12 +16,12 @@ def why_not(state: State, context: HostContext) -> str | None:
     settings = state.settings
     if settings is None:
         return "the session no longer exists"
-    return _why_not_there(settings, context) if shell.is_next(state) else why_not_so(settings, context)
+    return why_not_there(settings, context) if shell.is_next(state) else why_not_so(settings, context)
 
 
 def why_not_so(settings: SessionSettings, context: HostContext) -> str | None:
     """Why this process cannot run a session with these settings, or None."""
-    if (problem := _why_not_there(settings, context)) is not None:
+    if (problem := why_not_there(settings, context)) is not None:
         return problem
     agent = context.agents.get(settings.agent)
     return (
@@ -67,7 +67,8 @@ def present(folder: str) -> str:
     return folder
 
 
-def _why_not_there(settings: SessionSettings, context: HostContext) -> str | None:
+def why_not_there(settings: SessionSettings, context: HostContext) -> str | None:
+    """Why this process has not the session's folder, or None."""
     if is_elsewhere(settings, context):
         return _another_machine(settings)
     return None if folder_exists(settings.cwd) else say("its folder {folder} does not exist", folder=settings.cwd)

@@ -230,9 +230,10 @@ class Host:
             case ListFiles() | ListFolders() | ListRecentFolders() | ReadFile():
                 return await self._answer_about_machine(query)
             case WhyNotRun():
+                if query.session is None:
+                    return await self._answer_about_machine(query)
                 await self._records.summary(query.session)
-                record = await self.record(query.session)
-                settings = decide.require(record.state)
+                settings = decide.require((await self.record(query.session)).state)
                 wanted = replace(settings, model=query.model or settings.model, agent=query.agent or settings.agent)
                 return why_not_so(wanted, self.context)
             case WhyWaiting():

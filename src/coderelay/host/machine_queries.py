@@ -6,7 +6,15 @@ from typing import Literal, Protocol
 
 from msgspec.structs import replace
 
-from coderelay.host.can_run import check_folder, folder_exists, present, require_machine
+from coderelay.client.model_names import agent_for
+from coderelay.host.can_run import (
+    check_folder,
+    folder_exists,
+    present,
+    require_machine,
+    why_not_so,
+    why_not_there,
+)
 from coderelay.host.context import HostContext
 from coderelay.host.mcp_servers import Servers
 from coderelay.host.ownership import Ownership
@@ -24,6 +32,7 @@ from coderelay.protocol.queries import (
     ShowDiff,
     ShowHost,
     SuggestTitle,
+    WhyNotRun,
 )
 from coderelay.protocol.session_info import (
     AgentShown,
@@ -53,6 +62,7 @@ MachineQuery = (
     | ListRecentFolders
     | ReadFile
     | ShowHost
+    | WhyNotRun
 )
 _MOST_RECENT = 20
 _SESSIONS = 100
@@ -135,6 +145,8 @@ async def answer_machine_query(query: MachineQuery, state: State | None, context
         case ShowHost():
             assert state is not None
             return HostShown(machine.log_name, await _owner(state, context.ownership))
+        case WhyNotRun():
+            return await _why_not_new(query, context)
 
 
 def _folder(cwd: str | None, state: State | None) -> str:
@@ -162,6 +174,24 @@ async def _settings(cwd: str | None, state: State | None, context: HostContext) 
         return state.settings
     found = await context.machine.defaults(folder)
     return SessionSettings(cwd=folder, agent=found.agent, model=found.model, mode=found.mode)
+
+
+async def _why_not_new(query: WhyNotRun, context: HostContext) -> str | None:
+    """Why this process cannot run a session that does not exist yet, in the words for one that does."""
+    if query.cwd is None:
+        raise BadInput("name either a session or a folder")
+    settings = SessionSettings(cwd=query.cwd, agent=query.agent or "", model=query.model or "", mode="default")
+    if (problem := why_not_there(settings, context)) is not None:
+        return problem
+    try:
+        check_folder(query.cwd)
+        if not (settings.model and settings.agent):
+            found = await context.machine.defaults(query.cwd)
+            model = query.model or found.model
+            settings = replace(settings, model=model, agent=query.agent or agent_for(model, found.agent))
+    except BadInput as refused:
+        return str(refused)
+    return why_not_so(settings, context)
 
 
 async def _title(text: str, settings: SessionSettings, context: HostContext) -> str:

@@ -293,14 +293,16 @@ class ShowHost(Query[HostShown], frozen=True):
 
 class WhyNotRun(Query[str | None], frozen=True):
     """The reason why this process cannot run the session (no folder, no agent, no key), or None if it can. `model`
-    and `agent` replace those of the session for this check.
+    and `agent` replace those of the session for this check. For a session that does not exist yet, name the folder
+    `cwd`; a model or an agent that is not named is the one that a new session there would get.
 
     Only a host can answer, and only for itself.
     """
 
-    session: SessionId
+    session: SessionId | None = None
     model: str | None = None
     agent: str | None = None
+    cwd: str | None = None
 
 
 class WhyWaiting(Query[str | None], frozen=True):

@@ -17,6 +17,7 @@ class Partials:
         self._index = -1
         self._run = new_id()[:24]
         self._events = 0
+        self._so_far: list[str] = []  # the text of the open block
 
     def grow(self, live: TextDelta | ThinkingDelta) -> list[dict[str, Any]]:
         """The events for one more piece. A message that broke off is finished when another one begins."""
@@ -27,7 +28,20 @@ class Partials:
         delta = self._event(
             {"type": "content_block_delta", "index": self._index, "delta": {"type": f"{kind}_delta", kind: live.text}}
         )
+        self._so_far.append(live.text)
         return [*left, *started, delta]
+
+    def again(self) -> list[dict[str, Any]]:
+        """The events for the open block from its beginning, for somebody who comes in the middle of it."""
+        if self._open is None:
+            return []
+        kind = self._open
+        delta = {"type": f"{kind}_delta", kind: "".join(self._so_far)}
+        block = {"type": kind, kind: ""}
+        return [
+            self._event({"type": "content_block_start", "index": self._index, "content_block": block}),
+            self._event({"type": "content_block_delta", "index": self._index, "delta": delta}),
+        ]
 
     def finish(self) -> list[dict[str, Any]]:
         """Stop the open block. Call it before the complete message is shown."""
@@ -37,6 +51,7 @@ class Partials:
 
     def _start(self, kind: str) -> dict[str, Any]:
         self._open = kind
+        self._so_far = []
         self._index += 1
         block = {"type": kind, kind: ""}
         return self._event({"type": "content_block_start", "index": self._index, "content_block": block})
@@ -45,6 +60,7 @@ class Partials:
         if self._open is None:
             return []
         self._open = None
+        self._so_far = []
         return [self._event({"type": "content_block_stop", "index": self._index})]
 
     def _event(self, event: dict[str, Any]) -> dict[str, Any]:

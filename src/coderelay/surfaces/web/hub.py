@@ -1,0 +1,197 @@
+"""The server's one feed of all sessions, given to every client in the same order."""
+
+import asyncio
+import logging
+from collections.abc import Iterable, MutableMapping, Sequence
+from contextlib import aclosing, suppress
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from coderelay.client.client import Client
+from coderelay.client.views.message_blocks import blocks_of, read_message
+from coderelay.protocol.asks import Ask, By
+from coderelay.protocol.commands import OpenSession
+from coderelay.protocol.errors import CoderError, UnknownSession
+from coderelay.protocol.events import CallProposed, Recorded, SessionDeleted, asks_in
+from coderelay.protocol.ids import CallId, SessionId
+from coderelay.protocol.live import Live
+from coderelay.protocol.queries import ListSessions, ReadMessages, ShowSession
+from coderelay.protocol.session_events import Mode
+from coderelay.protocol.summary import Summary
+from coderelay.surfaces.web.connection import Connection, Socket
+from coderelay.surfaces.web.requests import Requests
+from coderelay.surfaces.web.server_events import Payload, event_text
+from coderelay.surfaces.web.session_view import Frame, SessionView
+from coderelay.surfaces.web.statistics import sample
+
+log = logging.getLogger(__name__)
+
+_STATISTICS_SECONDS = 0.5
+_REACH_SECONDS = 2.0
+_ALL = 1_000_000
+
+
+class HubOptions(Struct, frozen=True):
+    """`cwd` is the folder of a session that is started without one. `mode` is that of a session that is started
+    without one; None leaves it to the configuration of its folder."""
+
+    cwd: str
+    mode: Mode | None = None
+    profile: str = ""
+
+
+class ClientSocket(Socket, Protocol):
+    """A WebSocket that was accepted."""
+
+    async def receive(self) -> MutableMapping[str, Any]: ...
+
+
+class EventHub:
+    def __init__(self, client: Client, by: By, options: HubOptions) -> None:
+        self._client = client
+        self._by = by
+        self._options = options
+        self._connections: set[Connection] = set()
+        self._views: dict[SessionId, SessionView] = {}
+        self._busy: set[SessionId] = set()  # the sessions with an open turn
+        self._waiters: list[tuple[SessionId, int, asyncio.Event]] = []
+        self._measured = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._requests = Requests(client, by, options, self)
+
+    async def start(self) -> None:
+        """Begin to follow all sessions, and take up those that have something to do."""
+        sessions = await self._client.get(ListSessions(limit=_ALL, here=True))
+        self._busy = {each.id for each in sessions if each.turn_open}
+        self._tasks = [asyncio.create_task(self._follow()), asyncio.create_task(self._tell_statistics())]
+        for each in sessions:
+            if each.turn_open or each.queued or each.open_asks:
+                with suppress(CoderError):  # it may have been deleted meanwhile
+                    await self._client.send(OpenSession(session=each.id, by=self._by))
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def talk(self, socket: ClientSocket, *, batched: bool) -> None:
+        """Serve one client until its connection ends."""
+        connection = Connection(socket, batched=batched)
+        self._connections.add(connection)
+        tasks: list[asyncio.Task[Any]] = [
+            asyncio.create_task(self._read(socket, connection)),
+            asyncio.create_task(connection.send_all()),
+            asyncio.create_task(connection.lagging.wait()),
+        ]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._connections.discard(connection)
+            self.measure()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        if connection.lagging.is_set():
+            await connection.close_lagging()
+
+    async def _read(self, socket: ClientSocket, connection: Connection) -> None:
+        while (message := await socket.receive())["type"] != "websocket.disconnect":
+            await self._requests.carry_out(connection, message.get("text"))
+            await connection.drained()
+
+    async def _follow(self) -> None:
+        while True:
+            try:
+                async with aclosing(self._client.follow_all()) as events:
+                    async for session, each in events:
+                        await self._show(session, each)
+            except CoderError:
+                log.exception("the feed of all sessions broke off")
+                await asyncio.sleep(1)
+
+    async def _show(self, session: SessionId, each: Recorded | Live) -> None:
+        view = await self.view(session)
+        if view is None:
+            if isinstance(each, Recorded) and isinstance(each.event, SessionDeleted):
+                self._publish([Frame(event_text("session.deleted", {"sessionId": session}), session, each.seq)])
+            return
+        if isinstance(each, Recorded) and not isinstance(each.event, CallProposed):
+            await self.learn(session, view, asks_in(each.event))
+        self._publish(view.frames(each))
+        (self._busy.add if view.is_turn_open else self._busy.discard)(session)
+        if view.is_at_rest:
+            self._views.pop(session, None)
+        for waited, seq, reached in self._waiters:
+            if waited == session and self._has_reached(session, seq):
+                reached.set()
+
+    def _publish(self, frames: Iterable[Frame]) -> None:
+        for frame in frames:
+            for connection in self._connections:
+                connection.put(frame)
+
+    async def view(self, session: SessionId) -> SessionView | None:
+        """What clients are shown of a session; None if it does not exist any more."""
+        if (known := self._views.get(session)) is not None:
+            return known
+        try:
+            summary = await self._client.get(ShowSession(session))
+            parents = await self._parents(summary)
+        except UnknownSession:
+            return None
+        view = SessionView(summary, parents, is_turn_open=session in self._busy)
+        return self._views.setdefault(session, view)
+
+    async def learn(self, session: SessionId, view: SessionView, asks: Iterable[Ask]) -> None:
+        """Let a view know the arguments of the calls that these asks are about."""
+        if missing := view.unknown_uses(asks):
+            with suppress(UnknownSession):
+                view.learn(await self._tool_uses(session, missing))
+
+    async def reached(self, session: SessionId, seq: int) -> SessionView | None:
+        """Wait until the clients have been shown this event. Returns the session's view, if one is in use."""
+        if not self._has_reached(session, seq):
+            waiter = (session, seq, asyncio.Event())
+            self._waiters.append(waiter)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_REACH_SECONDS):
+                    await waiter[2].wait()
+            self._waiters.remove(waiter)
+        return self._views.get(session)
+
+    def _has_reached(self, session: SessionId, seq: int) -> bool:
+        view = self._views.get(session)
+        return view is None or view.seq >= seq
+
+    async def _parents(self, summary: Summary) -> list[SessionId]:
+        parents: list[SessionId] = []
+        while summary.parent is not None:
+            parents.append(summary.parent)
+            summary = await self._client.get(ShowSession(summary.parent))
+        return parents
+
+    async def _tool_uses(self, session: SessionId, calls: Sequence[CallId]) -> dict[CallId, Payload]:
+        found: dict[CallId, Payload] = {}
+        for row in reversed((await self._client.get(ReadMessages(session))).rows):
+            if any(call in row.data for call in calls):
+                uses = [each for each in blocks_of(read_message(row.data)) if each.get("type") == "tool_use"]
+                found |= {CallId(each["id"]): each for each in uses if each.get("id") in calls}
+            if len(found) == len(calls):
+                break
+        return found
+
+    def measure(self) -> None:
+        """Somebody wants statistics, or does not want them any more."""
+        if any(each.wants_statistics for each in self._connections):
+            self._measured.set()
+        else:
+            self._measured.clear()
+
+    async def _tell_statistics(self) -> None:
+        while await self._measured.wait():
+            text = event_text("statistics", await sample())
+            for connection in self._connections:
+                if connection.wants_statistics:
+                    connection.put(Frame(text, SessionId(""), live=True))
+            await asyncio.sleep(_STATISTICS_SECONDS)

@@ -1,0 +1,386 @@
+"""What clients ask for: each event of a client becomes commands and queries, and the answers go to that client."""
+
+import logging
+from contextlib import aclosing
+from typing import TYPE_CHECKING, assert_never
+
+from coderelay.client.client import Client
+from coderelay.client.slash_line import PromptToSend
+from coderelay.protocol.asks import By
+from coderelay.protocol.commands import (
+    Accepted,
+    AnswerAsk,
+    Answered,
+    ClearHistory,
+    ConfigureSession,
+    CreateSession,
+    DeleteSession,
+    EditPrompt,
+    RecallPrompt,
+    SendPrompt,
+    StopTurn,
+    Unchanged,
+)
+from coderelay.protocol.content import Image
+from coderelay.protocol.errors import BadInput, CannotRun, CoderError, Refusal, UnknownAsk, UnknownSession
+from coderelay.protocol.events import Recorded, asks_in
+from coderelay.protocol.ids import AskId, PromptId, SessionId, new_id
+from coderelay.protocol.queries import (
+    FindAsk,
+    ListAgents,
+    ListAsks,
+    ListFiles,
+    ListSessions,
+    ReadFile,
+    ReadMessages,
+    ShowDefaults,
+    ShowSession,
+    WhyNotRun,
+)
+from coderelay.protocol.summary import AskRow
+from coderelay.surfaces.web.answers import decision_of, no_such_ask
+from coderelay.surfaces.web.client_events import (
+    AgentsRecheck,
+    Attachment,
+    ClientEvent,
+    ContinuePayload,
+    FilesList,
+    FilesRead,
+    FollowPayload,
+    PermissionPayload,
+    PermissionResponse,
+    PromptEdit,
+    PromptRecall,
+    SessionClear,
+    SessionConfigure,
+    SessionContinue,
+    SessionDelete,
+    SessionFollow,
+    SessionHistory,
+    SessionList,
+    SessionStart,
+    SessionStop,
+    StartPayload,
+    StatisticsSubscribe,
+    read_event,
+)
+from coderelay.surfaces.web.connection import Connection
+from coderelay.surfaces.web.server_events import (
+    UNKNOWN_SESSION,
+    ask_tool,
+    decision_fields,
+    event_text,
+    runner_error,
+    session_history,
+    session_list,
+)
+from coderelay.surfaces.web.session_view import Frame, SessionView
+from coderelay.surfaces.web.typed_commands import run_command, typed_command
+
+if TYPE_CHECKING:
+    from coderelay.surfaces.web.hub import EventHub, HubOptions
+
+log = logging.getLogger(__name__)
+
+_TITLE = 60
+
+
+class Requests:
+    def __init__(self, client: Client, by: By, options: "HubOptions", hub: "EventHub") -> None:
+        self._client = client
+        self._by = by
+        self._options = options
+        self._hub = hub
+
+    async def carry_out(self, connection: Connection, text: object) -> None:
+        """Carry out one message of a client. What is wrong with it is told to that client; the connection stays."""
+        session: str | None = None
+        try:
+            if not isinstance(text, str):
+                raise BadInput("a message is a JSON text, and not binary")
+            event = read_event(text)
+            session = getattr(event.payload, "session_id", None)
+            await self._carry_out(connection, event)
+        except UnknownSession:
+            connection.reply(runner_error(UNKNOWN_SESSION))
+        except CoderError as error:
+            connection.reply(runner_error(str(error), session))
+        except Exception as error:
+            log.exception("a request of a web client failed")
+            connection.reply(runner_error(f"internal error: {type(error).__name__}", session))
+
+    async def _carry_out(self, connection: Connection, event: ClientEvent) -> None:
+        match event:
+            case SessionList():
+                wanted = event.payload
+                query = ListSessions(cwd=wanted.cwd or None, limit=wanted.limit + 1, text=wanted.text)
+                found = await self._client.get(query)
+                connection.reply(session_list(found[: wanted.limit], whole=len(found) <= wanted.limit))
+            case SessionStart():
+                await self._start(connection, event.payload)
+            case SessionContinue():
+                await self._continue(connection, event.payload)
+            case SessionStop():
+                await self._stop(connection, SessionId(event.payload.session_id))
+            case SessionDelete():
+                await self._delete(connection, SessionId(event.payload.session_id))
+            case SessionHistory():
+                await self._history(connection, SessionId(event.payload.session_id))
+            case PermissionResponse():
+                await self._answer(connection, event.payload)
+            case SessionFollow():
+                await self._follow(connection, event.payload)
+            case SessionConfigure():
+                await self._configure(event)
+            case SessionClear():
+                await self._client.send(ClearHistory(session=SessionId(event.payload.session_id), by=self._by))
+            case PromptRecall() | PromptEdit():
+                await self._change_prompt(event)
+            case FilesList() | FilesRead() | AgentsRecheck():
+                connection.reply(await self._look(event))
+            case StatisticsSubscribe():
+                connection.wants_statistics = event.payload.on
+                self._hub.measure()
+            case _:
+                assert_never(event)
+
+    async def _start(self, connection: Connection, wanted: StartPayload) -> None:
+        if not wanted.prompt.strip() and not wanted.attachments:
+            raise BadInput("the prompt is empty")
+        cwd = wanted.cwd or self._options.cwd
+        defaults = await self._client.get(ShowDefaults(cwd))
+        agent, model = wanted.agent or defaults.agent, wanted.model or defaults.model
+        if (problem := await self._client.get(WhyNotRun(cwd=cwd, model=model, agent=agent))) is not None:
+            raise CannotRun(problem)
+        session = SessionId(new_id())
+        command = CreateSession(
+            session=session,
+            cwd=cwd,
+            agent=agent,
+            model=model,
+            mode=wanted.mode or self._options.mode or defaults.mode,
+            title=wanted.title.strip() or _title_from(wanted.prompt),
+            allowed_tools=_tools(wanted.allowed_tools),
+            think=wanted.think or "auto",
+            folders=wanted.folders,
+            by=self._by,
+        )
+        await self._client.send(command)
+        try:
+            prompt_id = await self._send(session, wanted.prompt, wanted.attachments)
+        except Refusal:
+            await self._client.send(DeleteSession(session=session, by=self._by))
+            raise
+        if wanted.request_id is not None:
+            connection.reply(_accepted(session, prompt_id, wanted.request_id))
+
+    async def _continue(self, connection: Connection, wanted: ContinuePayload) -> None:
+        session = SessionId(wanted.session_id)
+        prompt, typed = wanted.prompt, ""
+        if (slash := await typed_command(self._client, session, wanted.prompt)) is not None:
+            told = await run_command(self._client, session, self._by, slash)
+            if not isinstance(told, PromptToSend):
+                connection.reply(
+                    event_text("command.output", {"sessionId": session, "command": wanted.prompt, **told})
+                )
+                return
+            prompt, typed = told.text, wanted.prompt
+        prompt_id = await self._send(session, prompt, wanted.attachments, steer=wanted.steer, typed=typed)
+        if wanted.request_id is not None:
+            connection.reply(_accepted(session, prompt_id, wanted.request_id))
+
+    async def _send(
+        self,
+        session: SessionId,
+        prompt: str,
+        attachments: tuple[Attachment, ...],
+        *,
+        steer: bool = False,
+        typed: str = "",
+    ) -> PromptId:
+        images = tuple(Image(each.mime_type, each.data) for each in attachments)
+        prompt_id = PromptId(new_id())
+        await self._client.send(
+            SendPrompt(
+                session=session,
+                prompt_id=prompt_id,
+                text=prompt,
+                by=self._by,
+                images=images,
+                steer=steer,
+                typed=typed,
+                unanswered="park",
+            )
+        )
+        return prompt_id
+
+    async def _stop(self, connection: Connection, session: SessionId) -> None:
+        """The end of the turn is told to everybody when it has ended. Without an open turn there is none, so the
+        client that wanted it is told at once."""
+        try:
+            outcome = await self._client.send(StopTurn(session=session, by=self._by))
+            summary = await self._client.get(ShowSession(session))
+        except UnknownSession:
+            return  # the contract wants no answer
+        if isinstance(outcome, Unchanged) and not summary.turn_open:
+            connection.reply(event_text("session.status", {"sessionId": session, "status": "idle"}))
+
+    async def _delete(self, connection: Connection, session: SessionId) -> None:
+        outcome = await self._client.send(DeleteSession(session=session, by=self._by))
+        if not isinstance(outcome, Accepted):
+            connection.reply(event_text("session.deleted", {"sessionId": session}))
+
+    async def _history(self, connection: Connection, session: SessionId) -> None:
+        """The history, then the asks that are open, then the text that is being written; what happens meanwhile comes
+        after that, and nothing of it twice."""
+        connection.hold(session)
+        frames: list[Frame] = []
+        seq = 0
+        try:
+            messages = await self._client.get(ReadMessages(session))
+            summary = await self._client.get(ShowSession(session))  # its status may be newer, never older
+            seq = messages.seq
+            asks = await self._client.get(ListAsks(session))
+            requests = [await self._request(each) for each in asks]
+            view = await self._hub.reached(session, seq)
+            connection.reply(session_history(summary, messages.rows, seq))
+            frames = [*filter(None, requests), *(view.saying() if view is not None else [])]
+        finally:
+            connection.release(session, frames, seq)
+
+    async def _follow(self, connection: Connection, wanted: FollowPayload) -> None:
+        """The events after the client's cursor and the asks of children, between `session.following` and
+        `session.followed`; then what happens from now on. What a new connection was shown of the session before that
+        comes again, so a client that follows ignores it."""
+        session, after = SessionId(wanted.session_id), wanted.after_seq
+        connection.hold(session)
+        frames: list[Frame] = []
+        seq = 0
+        try:
+            summary = await self._client.get(ShowSession(session))
+            if after > summary.head:
+                raise BadInput(f"the log of the session ends at {summary.head}; {after} is beyond that")
+            seq = summary.head
+            replayed = [] if after == seq else await self._replay(session, after, seq)
+            asks = [each for each in await self._client.get(ListAsks(session)) if each.session != session]
+            requests = [await self._request(each) for each in asks]
+            view = await self._hub.reached(session, seq)
+            first = Frame(event_text("session.following", {"sessionId": session, "seq": after}), session, after)
+            last = Frame(event_text("session.followed", {"sessionId": session, "seq": seq}), session, seq)
+            frames = [first, *replayed[wanted.after_part :], *filter(None, requests), last]
+            frames += view.saying() if view is not None else []
+        finally:
+            connection.release(session, frames, seq)
+
+    async def _replay(self, session: SessionId, after: int, until: int) -> list[Frame]:
+        view = SessionView(await self._client.get(ShowSession(session)), [])
+        frames: list[Frame] = []
+        async with aclosing(self._client.follow(session, after)) as events:
+            async for each in events:
+                if isinstance(each, Recorded):
+                    await self._hub.learn(session, view, asks_in(each.event))
+                    frames += [frame for frame in view.frames(each) if not frame.live]
+                    if each.seq >= until:
+                        break
+        return frames
+
+    async def _request(self, row: AskRow) -> Frame | None:
+        view = await self._hub.view(row.session)
+        if view is None:
+            return None
+        await self._hub.learn(row.session, view, [row.ask])
+        return view.request(row.ask)
+
+    async def _answer(self, connection: Connection, wanted: PermissionPayload) -> None:
+        session = SessionId(wanted.session_id)
+        row = await self._ask_meant(session, wanted)
+        if not row.open:
+            connection.reply(_resolved(session, row))
+            return
+        request = await self._request(row)
+        decision = decision_of(row.ask, wanted.result, None if request is None else request.text)
+        outcome = await self._client.send(
+            AnswerAsk(session=row.session, ask=row.ask.id, decision=decision, by=self._by)
+        )
+        if isinstance(outcome, Answered):
+            connection.reply(_resolved(session, await self._client.get(FindAsk(row.ask.id))))
+
+    async def _ask_meant(self, session: SessionId, wanted: PermissionPayload) -> AskRow:
+        await self._client.get(ShowSession(session))
+        for row in await self._client.get(ListAsks(session)):
+            if ask_tool(row.ask) == wanted.tool_use_id or row.ask.id == wanted.ask_id:
+                return row
+        if wanted.ask_id is None:
+            raise no_such_ask(wanted.tool_use_id or "")
+        try:
+            row = await self._client.get(FindAsk(wanted.ask_id))
+        except UnknownAsk as error:
+            raise no_such_ask(wanted.ask_id) from error
+        if session not in (row.session, row.parent) or row.ask.id != AskId(wanted.ask_id):
+            raise no_such_ask(wanted.ask_id)
+        return row
+
+    async def _configure(self, event: SessionConfigure) -> None:
+        wanted = event.payload
+        await self._client.send(
+            ConfigureSession(
+                session=SessionId(wanted.session_id),
+                by=self._by,
+                mode=wanted.mode,
+                think=wanted.think,
+                model=wanted.model,
+                cwd=wanted.cwd,
+                folders=wanted.folders,
+                title=wanted.title,
+                when="next_turn",
+            )
+        )
+
+    async def _change_prompt(self, event: PromptRecall | PromptEdit) -> None:
+        session, prompt_id = SessionId(event.payload.session_id), PromptId(event.payload.prompt_id)
+        if isinstance(event, PromptRecall):
+            outcome = await self._client.send(RecallPrompt(session=session, prompt_id=prompt_id, by=self._by))
+        else:
+            outcome = await self._client.send(
+                EditPrompt(session=session, prompt_id=prompt_id, text=event.payload.prompt, by=self._by)
+            )
+        if isinstance(outcome, Unchanged):
+            raise BadInput("this prompt does not wait in the queue any more")
+
+    async def _look(self, event: FilesList | FilesRead | AgentsRecheck) -> str:
+        match event:
+            case FilesList():
+                session = None if event.payload.session_id is None else SessionId(event.payload.session_id)
+                if session is None:
+                    raise BadInput("files.list needs a sessionId")
+                files = await self._client.get(ListFiles(session))
+                return event_text("files.list", {"sessionId": session, "paths": files.paths, "whole": files.whole})
+            case FilesRead():
+                session = SessionId(event.payload.session_id)
+                file = await self._client.get(ReadFile(session, event.payload.path))
+                fields = {"path": file.path, "text": file.text, "size": file.size, "binary": file.binary}
+                return event_text("files.read", {"sessionId": session, **fields, "whole": file.whole})
+            case AgentsRecheck():
+                agents = await self._client.get(ListAgents(cwd=event.payload.cwd or self._options.cwd))
+                shown = [{"name": x.name, "description": x.description, "problem": x.problem} for x in agents]
+                return event_text("agents", {"agents": shown})
+
+
+def _accepted(session: SessionId, prompt_id: PromptId, request_id: str) -> str:
+    return event_text("session.accepted", {"sessionId": session, "promptId": prompt_id, "requestId": request_id})
+
+
+def _resolved(session: SessionId, row: AskRow) -> str:
+    """For the client whose answer came too late: what was decided, and by whom."""
+    who = {"by": "", "via": ""} if row.by is None else {"by": row.by.who, "via": row.by.via}
+    fields = {"sessionId": session, "toolUseId": ask_tool(row.ask), **decision_fields(row.decision), **who}
+    return event_text("permission.resolved", fields | {"askId": row.ask.id, "late": True})
+
+
+def _tools(allowed: str | None) -> tuple[str, ...]:
+    return tuple(filter(None, (each.strip() for each in (allowed or "").split(","))))
+
+
+def _title_from(prompt: str) -> str:
+    line = prompt.strip().partition("\n")[0].strip()
+    return line if len(line) <= _TITLE else f"{line[: _TITLE - 1].rstrip()}…"

@@ -1,0 +1,241 @@
+"""The log of one session as server events: each event of the log is turned into JSON texts once, for all clients."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from coderelay.client.views import cowork
+from coderelay.client.views.partial_messages import Partials
+from coderelay.protocol.asks import Ask, By, Decision, PermissionAsk
+from coderelay.protocol.events import (
+    AskAnswered,
+    AskParked,
+    BackgroundEnded,
+    CallProposed,
+    ChildOpened,
+    MessageAdded,
+    MessageKept,
+    PromptAdmitted,
+    PromptEdited,
+    PromptRecalled,
+    PromptTaken,
+    Recorded,
+    SessionConfigured,
+    SessionCreated,
+    SessionDeleted,
+    StopRequested,
+    TurnEnded,
+    TurnStarted,
+    TurnUndone,
+    asks_in,
+)
+from coderelay.protocol.ids import AskId, CallId, SessionId
+from coderelay.protocol.live import Live, Notice, OutputDelta, TextDelta, ThinkingDelta
+from coderelay.protocol.summary import Summary
+from coderelay.surfaces.web.server_events import (
+    Payload,
+    ask_fields,
+    ask_tool,
+    decision_fields,
+    event_text,
+    in_session,
+)
+
+_ENDINGS = {"done": "completed", "failed": "error", "step_limit": "error", "stopped": "idle"}
+_SETTINGS = ("title", "model", "mode", "think", "folders", "agent", "cwd")
+_Event = tuple[str, Payload]
+
+
+class Frame(Struct, frozen=True):
+    """One server event, encoded. `session` is the session that clients know it under. `seq` is the number of the
+    event in that session's log; a live piece has the number of the event that it follows. Of the frames with one
+    number, only the last `completes` it. `ask` is set in a `permission.request`."""
+
+    text: str
+    session: SessionId
+    seq: int = 0
+    live: bool = False
+    completes: bool = True
+    ask: AskId | None = None
+    of_child: bool = False
+
+
+class SessionView:
+    """What clients are shown of one log. `parents` are the sessions that it works for, nearest first. Of a child,
+    only its asks are shown, under the outermost of them."""
+
+    def __init__(self, summary: Summary, parents: list[SessionId], *, is_turn_open: bool = False) -> None:
+        self._id = summary.id
+        self._shown_as = parents[-1] if parents else summary.id
+        self._is_child = bool(parents)
+        self._title = summary.title
+        self._cwd = summary.cwd
+        self.is_turn_open = is_turn_open
+        self._uses: dict[CallId, Payload] = {}  # of the open batch
+        self._asks: dict[AskId, Ask] = {each.id: each for each in summary.asks}
+        self._partials = Partials(summary.id)
+        self.seq = summary.head
+        self.is_at_rest = False
+
+    def frames(self, each: Recorded | Live) -> list[Frame]:
+        if not isinstance(each, Recorded):
+            return [] if self._is_child else [self._live(kind, payload) for kind, payload in self._of_live(each)]
+        ends = isinstance(each.event, MessageAdded | MessageKept | TurnEnded)
+        stopped = (
+            [self._live(*_stream(message)) for message in self._partials.finish()]
+            if ends and not self._is_child
+            else []
+        )
+        self.seq = each.seq
+        self._note(each)
+        asked = [self._asking(ask) for ask in asks_in(each.event)]
+        events = [] if self._is_child else self._events(each)
+        resolved = self._resolved(each)
+        if self._is_child:
+            return [self._child_frame(kind, payload, ask) for kind, payload, ask in [*asked, *resolved]]
+        made: list[tuple[str, Payload, AskId | None]] = [
+            *resolved,
+            *((kind, payload, None) for kind, payload in events),
+            *asked,
+        ]
+        return stopped + [
+            self._frame(kind, payload, ask, part, len(made)) for part, (kind, payload, ask) in enumerate(made)
+        ]
+
+    def saying(self) -> list[Frame]:
+        """The block that is being written, from its beginning, for a client that comes in the middle of it."""
+        return [self._live(*_stream(each)) for each in self._partials.again()]
+
+    def unknown_uses(self, asks: Iterable[Ask]) -> list[CallId]:
+        """The calls of these asks whose arguments are not known, because they were proposed before the view began."""
+        return [ask.call_id for ask in asks if isinstance(ask, PermissionAsk) and ask.call_id not in self._uses]
+
+    def learn(self, uses: Mapping[CallId, Payload]) -> None:
+        self._uses |= uses
+
+    def request(self, ask: Ask) -> Frame:
+        """The `permission.request` of an ask that is open already, for one client."""
+        kind, payload, _ = self._asking(ask)
+        text = event_text(kind, in_session(self._shown_as, payload))
+        return Frame(text, self._shown_as, self.seq, ask=ask.id, of_child=self._is_child)
+
+    def _note(self, recorded: Recorded) -> None:
+        match recorded.event:
+            case SessionCreated() as event:
+                self._title, self._cwd = event.title, event.cwd
+            case SessionConfigured(title=str() as title):
+                self._title = title
+            case TurnStarted() as event:
+                self.is_turn_open, self._cwd = True, event.cwd
+            case MessageAdded() as event:
+                self._uses = {call.id: cowork.tool_use(call) for call in event.calls}
+            case CallProposed() as event:
+                self._uses[event.call.id] = cowork.tool_use(event.call)
+            case TurnEnded():
+                self.is_turn_open, self._uses = False, {}
+            case _:
+                pass
+        self.is_at_rest = isinstance(recorded.event, TurnEnded | SessionDeleted)
+        self._asks |= {ask.id: ask for ask in asks_in(recorded.event)}
+
+    def _events(self, recorded: Recorded) -> list[_Event]:
+        event = recorded.event
+        messages = [("stream.message", {"message": msgspec.Raw(row.data.encode())}) for row in cowork.rows(recorded)]
+        match event:
+            case SessionCreated():
+                return []
+            case PromptAdmitted():
+                queued = {"promptId": event.prompt_id, "prompt": event.said, **_by(event.by), "steer": event.steer}
+                return [("prompt.queued", queued)] if self.is_turn_open else []
+            case PromptEdited():
+                return [("prompt.edited", {"promptId": event.prompt_id, "prompt": event.text, **_by(event.by)})]
+            case PromptRecalled():
+                return [("prompt.recalled", {"promptId": event.prompt_id, **_by(event.by)})]
+            case TurnStarted():
+                settings = {"agent": event.agent, "model": event.model, "mode": event.mode, "turnId": event.turn_id}
+                status = {"status": "running", "title": self._title, "cwd": event.cwd, **settings}
+                prompt = {"prompt": event.said, "promptId": event.prompt_id, **(_by(event.by) if event.by else {})}
+                return [("session.status", status), ("stream.user_prompt", prompt), *messages[1:]]
+            case PromptTaken():
+                return [("stream.user_prompt", {"prompt": event.said, "promptId": event.prompt_id, "steer": True})]
+            case TurnEnded():
+                ended: Payload = {"status": _ENDINGS[event.ending], "title": self._title, "cwd": self._cwd}
+                error = event.error or ("the step limit was reached" if event.ending == "step_limit" else None)
+                return [*messages, ("session.status", ended | ({"error": error} if error else {}))]
+            case SessionConfigured():
+                changed = {name: getattr(event, name) for name in _SETTINGS if getattr(event, name) is not None}
+                return [("session.settings", {**changed, "nextTurn": event.next_turn, **_by(event.by)})]
+            case ChildOpened():
+                return [("session.child", {"toolUseId": event.call_id, "childSessionId": event.child})]
+            case TurnUndone():
+                files = {"restored": event.restored, "removed": event.removed, "conflicts": event.conflicts}
+                return [("turn.undone", {"turnId": event.turn_id, **files, **_by(event.by)})]
+            case BackgroundEnded():
+                return [("background.ended", {"backgroundId": event.background_id})]
+            case AskParked():
+                return [("permission.parked", {"askId": event.ask_id})]
+            case SessionDeleted():
+                return [("session.deleted", {})]
+            case _:
+                return messages
+
+    def _asking(self, ask: Ask) -> tuple[str, Payload, AskId | None]:
+        use = None if ask.call_id is None else self._uses.get(ask.call_id)
+        child = {"childSessionId": self._id, "task": self._title} if self._is_child else {}
+        return "permission.request", ask_fields(ask, use, self._cwd) | child, ask.id
+
+    def _resolved(self, recorded: Recorded) -> list[tuple[str, Payload, AskId | None]]:
+        """The asks that an event closes: by an answer, or because the turn is to end."""
+        match recorded.event:
+            case AskAnswered() as event:
+                ask = self._asks.pop(event.ask_id, None)
+                return [self._closed(event.ask_id, ask, event.decision, event.by)]
+            case StopRequested() as event:
+                asks, self._asks = self._asks, {}
+                return [self._closed(each.id, each, None, event.by) for each in asks.values()]
+            case TurnEnded():
+                asks, self._asks = self._asks, {}
+                return [self._closed(each.id, each, None, None) for each in asks.values()]
+            case _:
+                return []
+
+    def _closed(
+        self, ask_id: AskId, ask: Ask | None, decision: Decision | None, by: By | None
+    ) -> tuple[str, Payload, AskId | None]:
+        child = {"childSessionId": self._id} if self._is_child else {}
+        who = {"by": "", "via": ""} if by is None else _by(by)
+        tool = ask_id if ask is None else ask_tool(ask)
+        payload = {"toolUseId": tool, **decision_fields(decision), **who, "askId": ask_id, **child}
+        return "permission.resolved", payload, None
+
+    def _of_live(self, live: Live) -> list[_Event]:
+        match live:
+            case TextDelta() | ThinkingDelta():
+                return [_stream(each) for each in self._partials.grow(live)]
+            case OutputDelta():
+                return [("tool.output", {"toolUseId": live.call_id, "text": live.text})]
+            case Notice():
+                return [("notice", {"text": live.text})]
+
+    def _live(self, kind: str, payload: Payload) -> Frame:
+        return Frame(event_text(kind, in_session(self._shown_as, payload)), self._shown_as, self.seq, live=True)
+
+    def _frame(self, kind: str, payload: Payload, ask: AskId | None, part: int, parts: int) -> Frame:
+        place = {"seq": self.seq} if parts == 1 else {"seq": self.seq, "part": part, "parts": parts}
+        text = event_text(kind, in_session(self._shown_as, payload) | place)
+        return Frame(text, self._shown_as, self.seq, completes=part == parts - 1, ask=ask)
+
+    def _child_frame(self, kind: str, payload: Payload, ask: AskId | None) -> Frame:
+        """A child has a log of its own, so its events have no place in the parent's."""
+        text = event_text(kind, in_session(self._shown_as, payload))
+        return Frame(text, self._shown_as, ask=ask, of_child=True)
+
+
+def _stream(message: dict[str, Any]) -> _Event:
+    return "stream.message", {"message": message}
+
+
+def _by(by: By) -> Payload:
+    return {"by": by.who, "via": by.via}

@@ -1,0 +1,69 @@
+"""JSON from outside, read strictly: what is not clearly one value is refused and not guessed at."""
+
+import json
+import math
+from typing import Any, cast
+
+from coderelay.protocol.errors import BadInput
+
+MOST_BYTES = 8 * 1024 * 1024
+_MOST_DEPTH = 64
+
+
+def read_json(text: str) -> object:
+    """The value of a JSON text. Raises BadInput for anything else than JSON, for a key that stands twice in one
+    object, for numbers that are none, for halves of characters, and for what is too large or nested too deeply."""
+    if len(text) > MOST_BYTES:
+        raise BadInput(f"the message is too large: {MOST_BYTES} bytes at most")
+    try:
+        value: object = json.loads(text, object_pairs_hook=_object, parse_constant=_no_number)
+    except RecursionError as error:
+        raise BadInput(_TOO_DEEP) from error
+    except ValueError as error:
+        raise BadInput(f"the message is not valid JSON: {error}") from error
+    _check(value, 0)
+    return value
+
+
+_TOO_DEEP = f"the message is nested too deeply: {_MOST_DEPTH} levels at most"
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r} stands twice in one object")
+    return made
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is not a number of JSON")
+
+
+def _check(value: object, depth: int) -> None:
+    if depth > _MOST_DEPTH:
+        raise BadInput(_TOO_DEEP)
+    match value:
+        case str():
+            _check_text(value)
+        case float() if not math.isfinite(value):
+            raise BadInput("the message has a number that is too large")
+        case dict():
+            for name, each in cast("dict[str, object]", value).items():
+                _check_text(name)
+                _check(each, depth + 1)
+        case list():
+            for each in cast("list[object]", value):
+                _check(each, depth + 1)
+        case _:
+            pass
+
+
+def _check_text(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise BadInput("the message has half of a character (a lone surrogate)") from error
+    if "\0" in text:
+        raise BadInput("the message has a NUL character")

@@ -1,0 +1,162 @@
+"""A web client on a real socket, and a whole product behind it.
+
+async with web(tmp_path, script(says("hello"))) as site, site.client() as page:
+    await page.send("session.start", title="t", prompt="hi", cwd=str(site.folder))
+    assert await page.until("session.status", status="completed")
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+import websockets
+from starlette.applications import Starlette
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket
+
+from coderelay.client.client import NO_CAPABILITIES
+from coderelay.host.host import Host
+from coderelay.protocol.asks import By
+from coderelay.surfaces.web.hub import EventHub, HubOptions
+from tests.house import InHouse, house
+from tests.model_server import Script
+from tests.patience import PATIENCE
+
+BROWSER = By(who="tester", via="web")
+Event = dict[str, Any]
+
+
+class Page:
+    """One client. `seen` is all that it was sent."""
+
+    def __init__(self, socket: websockets.ClientConnection) -> None:
+        self._socket = socket
+        self.seen: list[Event] = []
+        self._next = 0
+
+    async def send(self, kind: str, **payload: object) -> None:
+        await self.send_text(json.dumps({"type": kind, "payload": payload}))
+
+    async def send_text(self, text: str | bytes) -> None:
+        await self._socket.send(text)
+
+    async def next(self) -> Event:
+        """The next event."""
+        if self._next == len(self.seen):
+            async with asyncio.timeout(PATIENCE):
+                read = json.loads(await self._socket.recv())
+            self.seen += read if isinstance(read, list) else [read]
+        self._next += 1
+        return self.seen[self._next - 1]
+
+    async def until(self, kind: str, **fields: object) -> Event:
+        """Read on until an event of this type has these fields; returns its payload."""
+        while True:
+            event = await self.next()
+            payload: Event = event["payload"]
+            if event["type"] == kind and all(payload.get(name) == value for name, value in fields.items()):
+                return payload
+
+    async def ask(self, kind: str, answer: str, **payload: object) -> Event:
+        """Send an event and read on until the answer comes."""
+        await self.send(kind, **payload)
+        return await self.until(answer)
+
+    def story(self, session: str) -> list[str]:
+        """What this client was shown of a session, in short."""
+        return [line for each in self.seen if (line := _line(each, session)) is not None]
+
+    def kinds(self) -> list[str]:
+        return [each["type"] for each in self.seen]
+
+
+def _line(event: Event, session: str) -> str | None:
+    payload = event["payload"]
+    if payload.get("sessionId") != session:
+        return None
+    match event["type"]:
+        case "session.status":
+            return f"status {payload['status']}"
+        case "stream.user_prompt":
+            return f"prompt {payload['prompt']}"
+        case "stream.message":
+            message = payload["message"]
+            return None if message["type"] == "stream_event" else f"message {message_name(message)}"
+        case "permission.request":
+            return f"request {payload['toolName']}"
+        case "permission.resolved":
+            return f"resolved {payload['behavior']}"
+        case kind:
+            return kind
+
+
+def message_name(message: Event) -> str:
+    match message["type"]:
+        case "assistant":
+            return " ".join(["assistant", *(each["type"] for each in message["message"]["content"])])
+        case "user":
+            return " ".join(["user", *(each["type"] for each in message["message"]["content"])])
+        case "user_prompt":
+            return f"prompt {message['prompt']}"
+        case kind:
+            return f"{kind} {message.get('subtype', '')}".rstrip()
+
+
+class Site:
+    """A web server in this process, on the sessions of a house."""
+
+    def __init__(self, inside: InHouse, port: int) -> None:
+        self.inside = inside
+        self.folder = inside.folder
+        self.port = port
+
+    @property
+    def host(self) -> Host:
+        return self.inside.host
+
+    @asynccontextmanager
+    async def client(self, *, batched: bool = False, **options: Any) -> AsyncGenerator[Page]:
+        path = "batched" if batched else "events"
+        async with websockets.connect(f"ws://127.0.0.1:{self.port}/{path}", max_size=None, **options) as socket:
+            yield Page(socket)
+
+
+@asynccontextmanager
+async def web(
+    folder: Path, script: Script, options: Callable[[Path], HubOptions] | None = None
+) -> AsyncGenerator[Site]:
+    async with house(folder, script) as inside:
+        made = HubOptions(cwd=str(inside.folder)) if options is None else options(inside.folder)
+        async with serving(inside.host, made) as port:
+            yield Site(inside, port)
+
+
+@asynccontextmanager
+async def serving(host: Host, options: HubOptions) -> AsyncGenerator[int]:
+    hub = EventHub(host.connect(NO_CAPABILITIES), BROWSER, options)
+    await hub.start()
+
+    async def events(socket: WebSocket) -> None:
+        await socket.accept()
+        await hub.talk(socket, batched=socket.url.path == "/batched")
+
+    routes = [WebSocketRoute("/events", events), WebSocketRoute("/batched", events)]
+    config = uvicorn.Config(
+        Starlette(routes=routes), port=0, ws="websockets-sansio", ws_per_message_deflate=False, log_level="warning"
+    )
+    server = uvicorn.Server(config)
+    config.load()
+    server.lifespan = config.lifespan_class(config)
+    await server.startup()
+    ticking = asyncio.create_task(server.main_loop())
+    try:
+        yield server.servers[0].sockets[0].getsockname()[1]
+    finally:
+        server.should_exit = True
+        await ticking
+        await hub.close()
+        await server.shutdown()

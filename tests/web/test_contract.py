@@ -1,0 +1,206 @@
+"""The acceptance cases of the event contract (B-72), with a client on a real socket."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from coderelay.protocol.modes import MODE_NAMES
+from tests.house import story
+from tests.model_server import bash, call, proposes, says, script, write
+from tests.web.browser import Event, Page, Site, web
+
+QUESTIONS = {"questions": [{"question": "Which colour?", "options": [{"label": "red"}, {"label": "blue"}]}]}
+
+
+@story
+async def test_b72_case_1_cold_start_lists_no_sessions(tmp_path: Path) -> None:
+    async with web(tmp_path, script()) as site, site.client() as page:
+        await page.send_text('{"type": "session.list"}')
+        assert await page.next() == {"type": "session.list", "payload": {"sessions": []}}
+
+
+@story
+async def test_b72_case_2_start_shows_a_turn_in_order_and_stores_it(tmp_path: Path) -> None:
+    """B-41, B-53, B-20."""
+    async with web(tmp_path, script(says("hello"))) as site, site.client() as page:
+        await page.send("session.start", title="Greeting", prompt="hi", cwd=str(site.folder))
+        started = await page.until("session.status")
+        assert started["status"] == "running"
+        assert started["title"] == "Greeting"
+        assert started["cwd"] == str(site.folder)
+        await page.until("session.status", status="completed")
+        session = started["sessionId"]
+        assert page.story(session) == [
+            "status running",
+            "prompt hi",
+            "message system init",
+            "message assistant text",
+            "message result success",
+            "status completed",
+        ]
+        listed = await page.ask("session.list", "session.list")
+        (row,) = listed["sessions"]
+        assert {name: row[name] for name in ("id", "title", "status", "cwd", "claudeSessionId")} == {
+            "id": session,
+            "title": "Greeting",
+            "status": "completed",
+            "cwd": str(site.folder),
+            "claudeSessionId": session,
+        }
+        assert row["updatedAt"] >= row["createdAt"] > 1_600_000_000_000
+        history = await page.ask("session.history", "session.history", sessionId=session)
+        assert history["messages"][0] == {"type": "user_prompt", "prompt": "hi"}
+        assert history["status"] == "completed"
+
+
+@story
+async def test_b72_case_3_continue_shows_the_same_order(tmp_path: Path) -> None:
+    async with web(tmp_path, script(says("one"), says("two"))) as site, site.client() as page:
+        session = await started(site, page)
+        before = len(page.seen)
+        await page.send("session.continue", sessionId=session, prompt="again")
+        await page.until("session.status", status="completed")
+        page.seen = page.seen[before:]
+        assert page.story(session)[:2] == ["status running", "prompt again"]
+        assert page.story(session)[-2:] == ["message result success", "status completed"]
+
+
+@story
+async def test_b72_case_5_stop_ends_idle_and_never_as_an_error(tmp_path: Path) -> None:
+    """B-44, B-69: an abort is no error; X-12: nothing follows the status."""
+    async with web(tmp_path, script(proposes(bash("sleep 100")))) as site, site.client() as page:
+        await page.send("session.start", title="t", prompt="wait", mode="yolo")
+        session = (await page.until("session.status"))["sessionId"]
+        await page.until("stream.message", sessionId=session)
+        while not any("tool_use" in line for line in page.story(session)):
+            await page.next()
+        await page.send("session.stop", sessionId=session)
+        await page.until("session.status", status="idle")
+        assert "status error" not in page.story(session)
+        assert page.story(session)[-1] == "status idle"
+        listed = await page.ask("session.list", "session.list")
+        assert listed["sessions"][0]["status"] == "idle"
+
+
+@story
+async def test_b72_case_6_delete_is_always_told(tmp_path: Path) -> None:
+    """B-45, B-67."""
+    async with web(tmp_path, script(says("one"))) as site, site.client() as page:
+        session = await started(site, page)
+        assert (await page.ask("session.delete", "session.deleted", sessionId=session))["sessionId"] == session
+        assert (await page.ask("session.delete", "session.deleted", sessionId=session))["sessionId"] == session
+        assert (await page.ask("session.delete", "session.deleted", sessionId="never"))["sessionId"] == "never"
+        assert (await page.ask("session.list", "session.list"))["sessions"] == []
+
+
+@pytest.mark.parametrize("mode", MODE_NAMES)
+@story
+async def test_b72_case_7_a_question_is_answered_and_the_turn_goes_on(tmp_path: Path, mode: str) -> None:
+    """B-59, B-60: the answers go back under the text of their question."""
+    asked = proposes(call("ask_user", questions=QUESTIONS["questions"]))
+    async with web(tmp_path, script(asked, says("red it is"))) as site, site.client() as page:
+        await page.send("session.start", title="t", prompt="paint", mode=mode)
+        request = await page.until("permission.request")
+        assert request["toolName"] == "AskUserQuestion"
+        assert request["input"]["questions"][0]["question"] == "Which colour?"
+        answered = {"behavior": "allow", "updatedInput": QUESTIONS | {"answers": {"Which colour?": "red"}}}
+        await page.send(
+            "permission.response",
+            sessionId=request["sessionId"],
+            toolUseId=request["toolUseId"],
+            result=answered,
+        )
+        resolved = await page.until("permission.resolved")
+        assert (resolved["behavior"], resolved["by"], resolved["via"]) == ("allow", "tester", "web")
+        if mode == "plan":
+            await page.until("permission.request", toolName="ExitPlanMode")
+        else:
+            await page.until("session.status", status="completed")
+        results = [x["payload"]["message"] for x in page.seen if _is_result(x)]
+        assert "red" in json.dumps(results[0])
+
+
+@story
+async def test_x01_a_sensitive_tool_asks_and_its_answer_reaches_everybody(tmp_path: Path) -> None:
+    """B-76, B-46: own acceptance of approvals."""
+    answers = script(proposes(write("a.txt", "text"), bash("rm -rf b")), says("done"))
+    async with web(tmp_path, answers) as site, site.client() as page, site.client() as other:
+        await page.send("session.start", title="t", prompt="write it", mode="default")
+        first = await page.until("permission.request")
+        second = await page.until("permission.request")
+        assert [first["toolName"], second["toolName"]] == ["Write", "Bash"]
+        assert first["input"]["file_path"] == "a.txt"
+        assert not (site.folder / "a.txt").exists()
+        await other.until("permission.request", askId=second["askId"])
+        session = first["sessionId"]
+        allow = {"behavior": "allow", "updatedInput": first["input"]}
+        await other.send("permission.response", sessionId=session, toolUseId=first["toolUseId"], result=allow)
+        await page.until("permission.resolved", toolUseId=first["toolUseId"], behavior="allow")
+        deny = {"behavior": "deny", "message": "not that"}
+        await page.send("permission.response", sessionId=session, toolUseId=second["toolUseId"], result=deny)
+        await page.until("session.status", status="completed")
+        await other.until("session.status", status="completed")
+        assert page.story(session) == other.story(session)
+        assert (site.folder / "a.txt").read_text() == "text"
+        assert any("not that" in json.dumps(each) for each in page.seen if _is_result(each))
+
+
+@story
+async def test_x37_a_permission_does_not_change_what_is_run(tmp_path: Path) -> None:
+    async with web(tmp_path, script(proposes(bash("touch a")), says("done"))) as site, site.client() as page:
+        await page.send("session.start", title="t", prompt="do it", mode="default")
+        asked = await page.until("permission.request")
+        where = {"sessionId": asked["sessionId"], "toolUseId": asked["toolUseId"]}
+        other = {"behavior": "allow", "updatedInput": {"command": "touch b"}}
+        await page.send("permission.response", **where, result=other)
+        assert "cannot be changed" in (await page.until("runner.error"))["message"]
+        await page.send("permission.response", **where, result={"behavior": "allow"})
+        await page.until("session.status", status="completed")
+        assert [each.name for each in site.folder.iterdir() if not each.name.startswith(".")] == ["a"]
+
+
+@story
+async def test_x01_b75_allowed_tools_are_enforced(tmp_path: Path) -> None:
+    async with web(tmp_path, script(proposes(bash("touch a")), says("done"))) as site, site.client() as page:
+        await page.send("session.start", title="t", prompt="do it", mode="yolo", allowedTools="Read, Edit")
+        await page.until("session.status", status="completed")
+        assert not (site.folder / "a").exists()
+        result = next(each for each in page.seen if _is_result(each))
+        assert result["payload"]["message"]["message"]["content"][0]["is_error"] is True
+
+
+@pytest.mark.parametrize("kind", ["session.history", "session.continue", "session.follow"])
+@story
+async def test_b63_b64_an_unknown_session_has_its_exact_sentence(tmp_path: Path, kind: str) -> None:
+    more = {"session.continue": {"prompt": "hi"}, "session.follow": {"afterSeq": 0}}.get(kind, {})
+    async with web(tmp_path, script()) as site, site.client() as page:
+        await page.send(kind, sessionId="nothing", **more)
+        assert await page.next() == {"type": "runner.error", "payload": {"message": "Unknown session"}}
+
+
+@story
+async def test_b66_stop_of_an_unknown_session_is_silent(tmp_path: Path) -> None:
+    async with web(tmp_path, script()) as site, site.client() as page:
+        await page.send("session.stop", sessionId="nothing")
+        await page.send("session.list")
+        assert (await page.next())["type"] == "session.list"
+
+
+@story
+async def test_a_start_that_cannot_run_creates_nothing(tmp_path: Path) -> None:
+    async with web(tmp_path, script()) as site, site.client() as page:
+        for wrong in ({"model": "nobody:none"}, {"agent": "nobody"}, {"cwd": "/does/not/exist"}, {"prompt": " "}):
+            await page.send("session.start", **({"title": "t", "prompt": "hi"} | wrong))
+            assert (await page.next())["type"] == "runner.error"
+        assert (await page.ask("session.list", "session.list"))["sessions"] == []
+
+
+async def started(site: Site, page: Page) -> str:
+    await page.send("session.start", title="t", prompt="hi", cwd=str(site.folder))
+    done = await page.until("session.status", status="completed")
+    return str(done["sessionId"])
+
+
+def _is_result(event: Event) -> bool:
+    return event["type"] == "stream.message" and event["payload"]["message"]["type"] == "user"

@@ -67,6 +67,7 @@ KEYS: list[tuple[str, Any, list[Any], str]] = [
     ("budget.day", 20, [-3], "a number above 0"),
     ("web.profile", "cowork", ["home"], "cowork"),
     ("web.port", 65535, [0, 65536, "8787"], "a whole number between 1 and 65535"),
+    ("web.roots", ["~/work"], ["~/work"], "a list"),
     ("acp.max_mode", "yolo", ["any"], MODES),
     ("feishu.app_id", "cli_1", [""], TEXT),
     ("feishu.app_secret_env", "FEISHU_SECRET", ["a-b", "1A", "A\n"], VARIABLE),

@@ -44,6 +44,8 @@ def main() -> int:
 
     name, *rest = arguments or [""]
     match name if name in SUBCOMMANDS else "start":
+        case "web":
+            from coderelay.cli.web import main as run_command
         case "sessions":
             from coderelay.cli.sessions import main as run_command
         case "resume":

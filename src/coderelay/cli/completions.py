@@ -44,6 +44,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         *("--allowed-tools", "--unattended", "--max-steps", "--max-turns", "--append-system-prompt", "--add-dir"),
         *("--cwd", "--version"),
     ),
+    "web": ("--host", "--port", "--no-open", "--dev"),
     "sessions": ("list", "search", "show", "export", "delete", "backup"),
     "sessions list": ("--here", "--json", "--limit"),
     "sessions search": ("--here", "--json", "--limit"),
@@ -82,7 +83,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--unattended": ("park", "deny", "allow"),
     **dict.fromkeys(("-p", "--print", "--prompt", "--allowed-tools", "--max-steps", "--max-turns"), ()),
     **dict.fromkeys(("--append-system-prompt", "--add-dir", "--cwd", "--limit", "--name"), ()),
-    **dict.fromkeys(("--url", "--env", "--header"), ()),
+    **dict.fromkeys(("--url", "--env", "--header", "--host", "--port"), ()),
 }
 
 

@@ -12,6 +12,7 @@ from coderelay.client.language import t
 from coderelay.protocol.modes import MODE_NAMES, MODES
 
 _EXIT_CODES = """commands:
+  coder web [--port N] [--no-open]   open sessions in a browser on this machine
   coder sessions [list|search TEXT|show ID|export ID|delete ID|backup FILE]   manage sessions
   coder resume [ID]     reopen a session (without ID, the newest one in this folder) and continue interrupted work
   coder resume ID --here   the same for a session of another machine, and move it to this one

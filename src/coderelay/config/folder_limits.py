@@ -86,8 +86,9 @@ RULES: dict[str, tuple[Rule, Rule]] = {
     "bash.free_bytes": (mine, theirs),
     "budget.session": (lower, theirs),
     "budget.day": (lower, theirs),
-    "web.profile": (mine, theirs),
-    "web.port": (mine, theirs),
+    "web.profile": (mine, mine),  # the server is the person's, not the folder's
+    "web.port": (mine, mine),
+    "web.roots": (mine, mine),
     "acp.max_mode": (stricter_mode, theirs),
     "feishu.app_id": (mine, theirs),
     "feishu.app_secret_env": (mine, theirs),

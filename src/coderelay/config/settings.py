@@ -105,8 +105,11 @@ class BudgetConfig(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WebConfig(Struct, frozen=True, forbid_unknown_fields=True):
+    """`roots` are the folders that a page may browse; without any, the person's home."""
+
     profile: Literal["cowork"] | None = None
     port: Port | None = None
+    roots: Texts = ()
 
 
 class AcpConfig(Struct, frozen=True, forbid_unknown_fields=True):
@@ -181,7 +184,7 @@ class HookGroup(Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"has a `matcher` that is no regular expression: {error}") from error
 
 
-TO_COME = ("web", "acp", "feishu", "persist_partials", "agents")
+TO_COME = ("acp", "feishu", "persist_partials", "agents")
 """Keys of parts that this version does not have. They are checked like others and then refused, because a setting
 that does nothing deceives the person who wrote it. Of `agents`, only `agents.native.tools` is there."""
 

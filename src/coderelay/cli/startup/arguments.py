@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 AGENTS = ("native", "guide")
 PICK = "\0"
 """The value of `--resume` without an ID. Nobody can type it."""
-SUBCOMMANDS = ("sessions", "resume", "asks", "answer", "permissions", "mcp", "model", "doctor", "completions")
+SUBCOMMANDS = ("web", "sessions", "resume", "asks", "answer", "permissions", "mcp", "model", "doctor", "completions")
 _COLUMNS = 80
 _FIXED = (  # argparse's own texts
     "usage: ",

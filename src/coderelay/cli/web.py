@@ -1,0 +1,146 @@
+"""`coder web`: open sessions in a browser on this machine, and serve the event contract to other programs."""
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+import threading
+
+from coderelay.app import App
+from coderelay.cli.startup.arguments import Arguments
+from coderelay.cli.startup.interrupts import INTERRUPTED, is_ignored, run_loop
+from coderelay.cli.startup.open_app import current_person, new_app
+from coderelay.client.client import NO_CAPABILITIES
+from coderelay.client.errors import error_in_words
+from coderelay.client.language import t
+from coderelay.config.settings import WebConfig
+from coderelay.protocol.errors import BadInput, CoderError
+from coderelay.protocol.translatable import say
+from coderelay.surfaces import standard_streams
+from coderelay.surfaces.web.calls import link_of
+from coderelay.surfaces.web.hub import EventHub, HubOptions
+from coderelay.surfaces.web.routes import routes
+from coderelay.surfaces.web.server import PORT, Listening, listen, serve
+from coderelay.surfaces.web.token import Token, given_token, kept_token
+
+_DEV_PORT = 10087
+_SHORT_TOKEN = 22
+
+
+def main(arguments: list[str]) -> int:
+    options = _parser().parse_args(arguments)
+    standard_streams.write_behind()
+    try:
+        return run_loop(_run(options, new_app()))
+    except CoderError as error:
+        sys.stderr.write(f"coder: {error_in_words(error)}\n")
+        return 1
+    except KeyboardInterrupt:
+        standard_streams.hurry()
+        return INTERRUPTED
+
+
+def _parser() -> Arguments:
+    parser = Arguments(prog="coder web", description=t(__doc__ or ""), allow_abbrev=False)
+    add = parser.add_argument
+    add("--host", default="127.0.0.1", metavar="H", help=t("the address to listen at, on this machine only"))
+    add("--port", type=_port, metavar="N", help=t("the port to listen at (default: 8787, or the next free one)"))
+    add("--no-open", action="store_true", help=t("print the link, but do not open a browser"))
+    add("--dev", action="store_true", help=t("also accept the pages of a development server (port 10087, or PORT)"))
+    return parser
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and 0 <= int(text[:6]) <= 65535):
+        raise argparse.ArgumentTypeError(t("must be a port number"))
+    return int(text)
+
+
+async def _run(options: argparse.Namespace, app: App) -> int:
+    settings = app.config.settings.web
+    listening = listen(options.host, options.port, settings.port or PORT)
+    token = Token(_token(app))
+    host = await app.open_patiently()
+    try:
+        await host.check()
+        client = host.connect(NO_CAPABILITIES)
+        hub = EventHub(client, current_person("web"), HubOptions())
+        await hub.start()
+        try:
+            stopped = _stop_on_signals()
+            await serve(
+                routes(client, hub, token, _roots(settings), listening.url),
+                listening,
+                token,
+                until=stopped.wait(),
+                ready=lambda: _announce(listening, token, is_opened=not options.no_open),
+                dev_port=_dev_port() if options.dev else None,
+            )
+        finally:
+            await hub.close()
+    finally:
+        await app.close(host)
+    return 0
+
+
+def _token(app: App) -> str:
+    given = os.environ.get("CODER_TOKEN", "")
+    if not given:
+        return kept_token(app.config.home)
+    if len(given) < _SHORT_TOKEN:
+        sys.stderr.write(f"coder: {t('CODER_TOKEN is short and can be guessed; better: openssl rand -hex 32')}\n")
+    return given_token(given)
+
+
+def _roots(settings: WebConfig) -> tuple[str, ...]:
+    return tuple(os.path.expanduser(each) for each in settings.roots) or (os.path.expanduser("~"),)
+
+
+def _dev_port() -> int:
+    text = os.environ.get("PORT") or str(_DEV_PORT)
+    try:
+        return _port(text)
+    except argparse.ArgumentTypeError:
+        raise BadInput(say("PORT must be a port number, not {value}", value=repr(text))) from None
+
+
+def _stop_on_signals() -> asyncio.Event:
+    """The first signal ends the server in order, a second one at once."""
+    stopped = asyncio.Event()
+
+    def stop() -> None:
+        standard_streams.hurry()
+        if stopped.is_set():
+            os._exit(INTERRUPTED)
+        stopped.set()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if not is_ignored(number):
+            loop.add_signal_handler(number, stop)
+    return stopped
+
+
+def _announce(listening: Listening, token: Token, *, is_opened: bool) -> None:
+    link = link_of(listening.url, token)
+    sys.stdout.write(f"{link}\n")
+    sys.stdout.write(t("This link works once, within ten minutes. Ctrl-C ends the server.") + "\n")
+    sys.stdout.flush()
+    if is_opened and _has_screen():
+        threading.Thread(target=_open_browser, args=(link,), daemon=True).start()
+
+
+def _has_screen() -> bool:
+    """Whether a browser would open a window. A text browser would take over the terminal."""
+    return sys.platform == "darwin" or any(os.environ.get(each) for each in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
+
+
+def _open_browser(link: str) -> None:
+    """Never the reason why anything fails: the link is printed too."""
+    import webbrowser  # not needed with --no-open
+
+    try:
+        webbrowser.open(link)
+    except Exception:  # noqa: BLE001  # a browser that cannot be started is no error of ours
+        return

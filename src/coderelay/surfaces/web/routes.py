@@ -1,0 +1,104 @@
+"""What the web server answers: the page, a few calls, and the WebSocket with the events. Guarded by `Guard`."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Protocol
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
+
+from coderelay.client.client import Client
+from coderelay.client.language import retell, speaking
+from coderelay.protocol.errors import BadInput, CannotRun, CoderError, StoreFailed, UnknownSession
+from coderelay.surfaces.web.calls import Calls, json_answer
+from coderelay.surfaces.web.guard import BATCHED, chosen_subprotocol
+from coderelay.surfaces.web.token import Token
+
+_PAGE = Path(__file__).parent / "page"
+_FILES = {
+    "/": ("index.html", "text/html; charset=utf-8"),
+    "/page.js": ("page.js", "text/javascript; charset=utf-8"),
+    "/page.css": ("page.css", "text/css; charset=utf-8"),
+}
+OPEN_PATHS = (*_FILES, "/healthz", "/api/login")
+"""What is answered without a token: the page without any content, whether the server runs, and the exchange of a
+one-time link."""
+_STATUS: tuple[tuple[type[CoderError], int], ...] = (
+    (UnknownSession, 404),
+    (BadInput, 400),
+    (CannotRun, 409),
+    (StoreFailed, 503),
+)
+
+
+class Events(Protocol):
+    """The side of the server that speaks the event contract."""
+
+    async def talk(self, websocket: WebSocket, *, batched: bool) -> None:
+        """Serve an accepted WebSocket until it ends. `batched` clients take arrays of events."""
+        ...
+
+
+def routes(client: Client, events: Events, token: Token, roots: tuple[str, ...], url: str) -> Starlette:
+    """The app. `roots` are the folders that may be browsed; `url` is where this server is, for links."""
+    calls = Calls(client, token, roots, url)
+
+    async def talk(websocket: WebSocket) -> None:
+        chosen = chosen_subprotocol(websocket.scope["subprotocols"])
+        await websocket.accept(subprotocol=chosen)
+        with speaking(client.language):
+            await events.talk(websocket, batched=chosen == BATCHED)
+
+    table: list[tuple[str, str, Callable[[Request], Awaitable[Response]]]] = [
+        *((path, "GET", _file) for path in _FILES),
+        ("/healthz", "GET", _healthz),
+        ("/api/login", "POST", calls.login),
+        ("/api/link", "POST", calls.link),
+        ("/api/recent-cwds", "GET", calls.recent_folders),
+        ("/api/title", "POST", calls.title),
+        ("/api/dirs", "GET", calls.folders),
+        ("/api/machine", "GET", calls.machine),
+        ("/api/defaults", "GET", calls.defaults),
+        ("/api/sessions/{session}/export", "GET", calls.export),
+    ]
+
+    async def refused(_: Request, error: Exception) -> Response:
+        assert isinstance(error, CoderError)
+        status = next((each for kind, each in _STATUS if isinstance(error, kind)), 502)
+        with speaking(client.language):
+            told = [retell(each) for each in (error.message, error.hint) if each]
+        return json_answer({"error": "\n".join(told)}, status)
+
+    app = Starlette(
+        routes=[
+            *(Route(path, answer, methods=[method]) for path, method, answer in table),
+            WebSocketRoute("/events", talk),
+        ],
+        exception_handlers={CoderError: refused, HTTPException: _http_error, Exception: _fault},
+    )
+    app.router.redirect_slashes = False
+    return app
+
+
+async def _file(request: Request) -> Response:
+    """Only these files, found by their whole path: nothing that a client sends becomes part of a file name."""
+    name, kind = _FILES[request.url.path]
+    return Response((_PAGE / name).read_bytes(), media_type=kind, headers={"cache-control": "no-cache"})
+
+
+async def _healthz(_: Request) -> Response:
+    return json_answer({"status": "ok"})
+
+
+async def _http_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return json_answer({"error": error.detail}, error.status_code, error.headers)
+
+
+async def _fault(_: Request, _error: Exception) -> Response:
+    """What nobody expected. The log of the server has the details."""
+    return json_answer({"error": "internal error"}, 500)

@@ -12,20 +12,21 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import uvicorn
 import websockets
-from starlette.applications import Starlette
-from starlette.routing import WebSocketRoute
-from starlette.websockets import WebSocket
+from websockets.typing import Subprotocol
 
 from coderelay.client.client import NO_CAPABILITIES
 from coderelay.host.host import Host
 from coderelay.protocol.asks import By
 from coderelay.surfaces.web.hub import EventHub, HubOptions
+from coderelay.surfaces.web.routes import routes
+from coderelay.surfaces.web.server import listen, serve
+from coderelay.surfaces.web.token import Token
 from tests.house import InHouse, house
 from tests.model_server import Script
 from tests.patience import PATIENCE
 
+TOKEN = "a-token-for-tests-that-nobody-guesses"
 BROWSER = By(who="tester", via="web")
 Event = dict[str, Any]
 
@@ -120,8 +121,9 @@ class Site:
 
     @asynccontextmanager
     async def client(self, *, batched: bool = False, **options: Any) -> AsyncGenerator[Page]:
-        path = "batched" if batched else "events"
-        async with websockets.connect(f"ws://127.0.0.1:{self.port}/{path}", max_size=None, **options) as socket:
+        offered = [Subprotocol("coder.v1.batch" if batched else "coder.v1"), Subprotocol(f"bearer.{TOKEN}")]
+        url = f"ws://127.0.0.1:{self.port}/events"
+        async with websockets.connect(url, max_size=None, subprotocols=offered, **options) as socket:
             yield Page(socket)
 
 
@@ -137,26 +139,16 @@ async def web(
 
 @asynccontextmanager
 async def serving(host: Host, options: HubOptions) -> AsyncGenerator[int]:
-    hub = EventHub(host.connect(NO_CAPABILITIES), BROWSER, options)
+    client = host.connect(NO_CAPABILITIES)
+    hub = EventHub(client, BROWSER, options)
     await hub.start()
-
-    async def events(socket: WebSocket) -> None:
-        await socket.accept()
-        await hub.talk(socket, batched=socket.url.path == "/batched")
-
-    routes = [WebSocketRoute("/events", events), WebSocketRoute("/batched", events)]
-    config = uvicorn.Config(
-        Starlette(routes=routes), port=0, ws="websockets-sansio", ws_per_message_deflate=False, log_level="warning"
-    )
-    server = uvicorn.Server(config)
-    config.load()
-    server.lifespan = config.lifespan_class(config)
-    await server.startup()
-    ticking = asyncio.create_task(server.main_loop())
+    listening, token, stopped, ready = listen("127.0.0.1", 0), Token(TOKEN), asyncio.Event(), asyncio.Event()
+    app = routes(client, hub, token, (options.cwd,), listening.url)
+    server = asyncio.create_task(serve(app, listening, token, until=stopped.wait(), ready=ready.set))
     try:
-        yield server.servers[0].sockets[0].getsockname()[1]
+        await ready.wait()
+        yield listening.port
     finally:
-        server.should_exit = True
-        await ticking
+        stopped.set()
         await hub.close()
-        await server.shutdown()
+        await server

@@ -65,7 +65,7 @@ async def _run(options: argparse.Namespace, app: App) -> int:
     try:
         await host.check()
         client = host.connect(NO_CAPABILITIES)
-        hub = EventHub(client, current_person("web"), HubOptions())
+        hub = EventHub(client, current_person("web"), HubOptions(cwd=os.getcwd()))
         await hub.start()
         try:
             stopped = _stop_on_signals()

@@ -75,12 +75,12 @@ class EventHub:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def talk(self, socket: ClientSocket, *, batched: bool) -> None:
+    async def talk(self, websocket: ClientSocket, *, batched: bool) -> None:
         """Serve one client until its connection ends."""
-        connection = Connection(socket, batched=batched)
+        connection = Connection(websocket, batched=batched)
         self._connections.add(connection)
         tasks: list[asyncio.Task[Any]] = [
-            asyncio.create_task(self._read(socket, connection)),
+            asyncio.create_task(self._read(websocket, connection)),
             asyncio.create_task(connection.send_all()),
             asyncio.create_task(connection.lagging.wait()),
         ]

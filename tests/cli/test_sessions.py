@@ -216,8 +216,12 @@ _SELDOM_USED = {
     "coderelay.policy.secrets.secret_value",
     "coderelay.tools.editing.patch_format",
     "coderelay.tools.search.walk",
+    "psutil",
     "random",
     "shutil",
+    "starlette",
+    "uvicorn",
+    "websockets",
 }
 
 

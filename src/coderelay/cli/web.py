@@ -61,6 +61,7 @@ async def _run(options: argparse.Namespace, app: App) -> int:
     settings = app.config.settings.web
     listening = listen(options.host, options.port, settings.port or PORT)
     token = Token(_token(app))
+    dev_port = _dev_port() if options.dev else None
     host = await app.open_patiently()
     try:
         await host.check()
@@ -68,14 +69,13 @@ async def _run(options: argparse.Namespace, app: App) -> int:
         hub = EventHub(client, current_person("web"), HubOptions(cwd=os.getcwd()))
         await hub.start()
         try:
-            stopped = _stop_on_signals()
             await serve(
                 routes(client, hub, token, _roots(settings), listening.url),
                 listening,
                 token,
-                until=stopped.wait(),
+                stopped=_stop_on_signals(),
                 ready=lambda: _announce(listening, token, is_opened=not options.no_open),
-                dev_port=_dev_port() if options.dev else None,
+                dev_port=dev_port,
             )
         finally:
             await hub.close()
@@ -88,9 +88,10 @@ def _token(app: App) -> str:
     given = os.environ.get("CODER_TOKEN", "")
     if not given:
         return kept_token(app.config.home)
-    if len(given) < _SHORT_TOKEN:
+    token = given_token(given)
+    if len(token) < _SHORT_TOKEN:
         sys.stderr.write(f"coder: {t('CODER_TOKEN is short and can be guessed; better: openssl rand -hex 32')}\n")
-    return given_token(given)
+    return token
 
 
 def _roots(settings: WebConfig) -> tuple[str, ...]:

@@ -1,1 +1,1 @@
-"""User interfaces: the terminal, and the headless `coder -p`. Each surface uses a Client and nothing behind it."""
+"""User interfaces: the terminal, the web server, and the headless `coder -p`. Each surface uses a Client and nothing behind it."""

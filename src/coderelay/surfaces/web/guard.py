@@ -78,7 +78,7 @@ class Guard:
         elif scope["type"] == "websocket":
             await self._app(scope, receive, send)
         else:
-            await self._app(scope, receive, _with_headers(scope["path"], send))
+            await self._app(scope, receive, _with_headers(send))
 
     def _wrong_place(self, headers: "_Headers") -> Refused | None:
         if headers.all("host") not in [(each,) for each in self._addresses.hosts]:
@@ -174,13 +174,14 @@ def error_body(error: str, **more: object) -> bytes:
     return json.dumps({"error": error, **more}, ensure_ascii=False).encode()
 
 
-def _with_headers(path: str, send: Send) -> Send:
-    """The headers of every answer. What is not part of the page may not be kept by a browser."""
-    added = [*HEADERS] if not path.startswith("/api/") else [*HEADERS, _NO_STORE]
+def _with_headers(send: Send) -> Send:
+    """The headers of every answer. A browser may keep none that does not say so itself."""
 
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
-            message["headers"] = [*message.get("headers", ()), *added]
+            own = [*message.get("headers", ())]
+            is_kept = any(name == b"cache-control" for name, _ in own)
+            message["headers"] = [*own, *HEADERS, *(() if is_kept else (_NO_STORE,))]
         await send(message)
 
     return send_with_headers

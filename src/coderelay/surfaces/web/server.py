@@ -1,9 +1,10 @@
 """The web server: listens on a loopback address, and runs until it is told to stop."""
 
+import asyncio
 import errno
 import ipaddress
 import socket
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 import uvicorn
@@ -89,12 +90,12 @@ async def serve(
     listening: Listening,
     token: Token,
     *,
-    until: Awaitable[object],
+    stopped: asyncio.Event,
     ready: Callable[[], None] = lambda: None,
     dev_port: int | None = None,
     connection: type[HttpConnection] = HttpConnection,
 ) -> None:
-    """Serve the app behind the guard. Returns when `until` is done and the connections are closed."""
+    """Serve the app behind the guard. Returns when `stopped` is set and the connections are closed."""
     guarded = Guard(app, addresses_of(listening.address, listening.port, dev_port), token, OPEN_PATHS)
     config = uvicorn.Config(
         guarded,
@@ -114,16 +115,16 @@ async def serve(
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
         backlog=_BACKLOG,
     )
-    await _Server(config, until, ready).serve(sockets=[listening.socket])
+    await _Server(config, stopped, ready).serve(sockets=[listening.socket])
 
 
 class _Server(uvicorn.Server):
     """Waits for one event where uvicorn would look ten times a second whether it should stop, and leaves signals to
     the command line."""
 
-    def __init__(self, config: uvicorn.Config, until: Awaitable[object], ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, stopped: asyncio.Event, ready: Callable[[], None]) -> None:
         super().__init__(config)
-        self._until = until
+        self._stopped = stopped
         self._ready = ready
 
     @contextmanager
@@ -132,4 +133,4 @@ class _Server(uvicorn.Server):
 
     async def main_loop(self) -> None:
         self._ready()
-        await self._until
+        await self._stopped.wait()

@@ -1,1 +1,1 @@
-"""User interfaces: the terminal, the web server, and the headless `coder -p`. Each surface uses a Client and nothing behind it."""
+"""User interfaces: terminal, web server, and headless `coder -p`. Each uses a Client and nothing behind it."""

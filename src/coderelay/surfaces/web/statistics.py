@@ -12,20 +12,42 @@ _DISK = "/"
 
 async def sample() -> dict[str, float]:
     """The share of the processors, the memory and the disk that is in use, each from 0 to 1. The processors are
-    measured since the last sample."""
+    measured since the last sample; the first time, since this file was loaded."""
     return await asyncio.to_thread(_sample)
 
 
 def _sample() -> dict[str, float]:
     return {
-        "cpu": _share(psutil.cpu_percent(interval=None)),
-        "memory": _share(psutil.virtual_memory().percent),
-        "disk": _share(psutil.disk_usage(_DISK).percent),
+        "cpu": _processors.share(),
+        "memory": _rounded(psutil.virtual_memory().percent / 100),
+        "disk": _rounded(psutil.disk_usage(_DISK).percent / 100),
     }
 
 
-def _share(percent: float) -> float:
-    return round(min(max(percent / 100, 0.0), 1.0), 4)
+class _Processors:
+    """psutil can measure this too, but from one call of a thread to the next of the same one; threads vary here."""
+
+    def __init__(self) -> None:
+        self._busy, self._whole = _processor_seconds()
+
+    def share(self) -> float:
+        busy, whole = _processor_seconds()
+        since_busy, since_whole = busy - self._busy, whole - self._whole
+        self._busy, self._whole = busy, whole
+        return _rounded(since_busy / since_whole) if since_whole > 0 else 0.0
+
+
+def _processor_seconds() -> tuple[float, float]:
+    times = psutil.cpu_times()._asdict()
+    whole = sum(times.values()) - times.get("guest", 0.0) - times.get("guest_nice", 0.0)  # they count twice
+    return whole - times["idle"] - times.get("iowait", 0.0), whole
+
+
+_processors = _Processors()
+
+
+def _rounded(share: float) -> float:
+    return round(min(max(share, 0.0), 1.0), 4)
 
 
 async def machine() -> dict[str, str | int]:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import psutil
 import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
 
 from coderelay.surfaces.web.guard import MOST_BODY_BYTES
 from coderelay.surfaces.web.server_connection import HttpConnection
@@ -178,3 +180,17 @@ async def _flood(port: int, kind: str, times: int) -> None:
 @pytest.fixture
 def coder(tmp_path: Path, folder: Path) -> Coder:
     return Coder(tmp_path / "home", folder, None)
+
+
+@story
+async def test_a_server_that_ends_tells_its_clients_to_come_again(tmp_path: Path) -> None:
+    async with web_server(tmp_path) as web:
+        socket = await connect(f"ws://{web.address}/events", additional_headers={"Authorization": f"Bearer {SECRET}"})
+        assert await socket.recv() == "batched=False"
+        idle = await asyncio.open_connection("127.0.0.1", web.port)
+    with pytest.raises(ConnectionClosed) as closed:
+        await socket.recv()
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 1012
+    assert await _end(idle[0]) == b""
+    idle[1].close()

@@ -85,12 +85,13 @@ async def _run(options: argparse.Namespace, app: App) -> int:
 
 
 def _token(app: App) -> str:
+    """The token. What tools print is masked if it holds the token, like other secrets of this process."""
     given = os.environ.get("CODER_TOKEN", "")
-    if not given:
-        return kept_token(app.config.home)
-    token = given_token(given)
+    token = given_token(given) if given else kept_token(app.config.home)
     if len(token) < _SHORT_TOKEN:
         sys.stderr.write(f"coder: {t('CODER_TOKEN is short and can be guessed; better: openssl rand -hex 32')}\n")
+    else:
+        app.secrets.add([token])
     return token
 
 

@@ -14,7 +14,7 @@ from coderelay.surfaces.web.server_connection import HttpConnection
 from tests.coder_process import Coder
 from tests.house import story
 from tests.patience import PATIENCE
-from tests.web.web_server import SECRET, Served, parsed, web_server
+from tests.web.web_server import SECRET, UPGRADE, Served, parsed, web_server
 
 
 class Hasty(HttpConnection):
@@ -57,14 +57,8 @@ async def test_a_client_that_does_not_finish_its_request_is_left(tmp_path: Path)
 @story
 async def test_a_websocket_outlives_the_deadline_of_its_request(tmp_path: Path) -> None:
     async with web_server(tmp_path, connection=Hasty) as web:
-        upgrade = {
-            "connection": "Upgrade",
-            "upgrade": "websocket",
-            "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
-            "sec-websocket-version": "13",
-        }
         reader, writer = await asyncio.open_connection("127.0.0.1", web.port)
-        writer.write(web.head("GET", "/events", SECRET, upgrade))
+        writer.write(web.head("GET", "/events", SECRET, UPGRADE))
         await reader.readuntil(b"batched=False")
         assert await _closed(web) == b"", "a connection that began later is over"
         writer.write(b"\x81\x82\0\0\0\0hi")  # a text frame whose mask changes nothing
@@ -194,3 +188,21 @@ async def test_a_server_that_ends_tells_its_clients_to_come_again(tmp_path: Path
     assert closed.value.rcvd.code == 1012
     assert await _end(idle[0]) == b""
     idle[1].close()
+
+
+@story
+async def test_a_client_that_reads_nothing_does_not_hold_up_the_end(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    frame = b"\x81\xff" + (1_000_000).to_bytes(8, "big") + bytes(4) + b"x" * 1_000_000
+    async with web_server(tmp_path) as web:
+        reader, writer = await asyncio.open_connection("127.0.0.1", web.port)
+        writer.write(web.head("GET", "/events", SECRET, UPGRADE))
+        await reader.readuntil(b"batched=False")
+        assert isinstance(writer.transport, asyncio.Transport)
+        writer.transport.pause_reading()
+        for _ in range(30):
+            writer.write(frame)
+        assert (await web.get("/healthz")).status == 200
+    assert caplog.records == []
+    writer.transport.abort()

@@ -20,6 +20,12 @@ from tests.model_server import Script, script
 from tests.patience import PATIENCE
 
 SECRET = "the-right-token-of-these-tests"
+UPGRADE = {
+    "connection": "Upgrade",
+    "upgrade": "websocket",
+    "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+    "sec-websocket-version": "13",
+}
 
 
 class Answer(Struct, frozen=True):
@@ -80,14 +86,8 @@ class Served:
 
     async def handshake(self, path: str = "/events", *, offered: str = "", token: str = "", **headers: str) -> Answer:
         """Ask for a WebSocket, and read until the connection is closed, so only one that is refused."""
-        wanted = {
-            "connection": "Upgrade",
-            "upgrade": "websocket",
-            "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
-            "sec-websocket-version": "13",
-            "sec-websocket-protocol": offered,
-        }
-        return await self.send(self.head("GET", path, token or None, wanted | _named(headers)))
+        wanted = UPGRADE | {"sec-websocket-protocol": offered} | _named(headers)
+        return await self.send(self.head("GET", path, token or None, wanted))
 
 
 def parsed(data: bytes) -> Answer:
@@ -122,7 +122,7 @@ async def web_server(
                 app,
                 listening,
                 token,
-                stopped=stopped,
+                until=stopped.wait(),
                 ready=ready.set,
                 dev_port=dev_port,
                 connection=connection,

@@ -66,14 +66,14 @@ async def _run(options: argparse.Namespace, app: App) -> int:
     try:
         await host.check()
         client = host.connect(NO_CAPABILITIES)
-        hub = EventHub(client, current_person("web"), HubOptions(cwd=os.getcwd()))
+        hub = EventHub(client, current_person("web"), HubOptions(_folder(), profile=settings.profile or ""))
         await hub.start()
         try:
             await serve(
                 routes(client, hub, token, _roots(settings), listening.url),
                 listening,
                 token,
-                stopped=_stop_on_signals(),
+                until=_stop_on_signals().wait(),
                 ready=lambda: _announce(listening, token, is_opened=not options.no_open),
                 dev_port=dev_port,
             )
@@ -93,6 +93,14 @@ def _token(app: App) -> str:
     else:
         app.secrets.add([token])
     return token
+
+
+def _folder() -> str:
+    """Where sessions work that are started without a folder: here, or at home if this folder was removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return os.path.expanduser("~")
 
 
 def _roots(settings: WebConfig) -> tuple[str, ...]:

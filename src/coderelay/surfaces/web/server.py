@@ -3,8 +3,9 @@
 import asyncio
 import errno
 import ipaddress
+import logging
 import socket
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 
 import uvicorn
@@ -23,7 +24,8 @@ _PORTS_TRIED = 100
 _BACKLOG = 128
 _MOST_HEADER_BYTES = 32 * 1024
 _MOST_FRAME_BYTES = 16 * 1024 * 1024  # more than the contract allows: what is above its own limit can be answered
-_SHUTDOWN_SECONDS = 2
+_CLOSE_SECONDS = 1.0
+_SHUTDOWN_SECONDS = 3
 
 
 class Listening(Struct, frozen=True):
@@ -90,12 +92,12 @@ async def serve(
     listening: Listening,
     token: Token,
     *,
-    stopped: asyncio.Event,
+    until: Awaitable[object],
     ready: Callable[[], None] = lambda: None,
     dev_port: int | None = None,
     connection: type[HttpConnection] = HttpConnection,
 ) -> None:
-    """Serve the app behind the guard. Returns when `stopped` is set and the connections are closed."""
+    """Serve the app behind the guard. Returns when `until` is done and the connections are closed."""
     guarded = Guard(app, addresses_of(listening.address, listening.port, dev_port), token, OPEN_PATHS)
     config = uvicorn.Config(
         guarded,
@@ -115,16 +117,16 @@ async def serve(
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
         backlog=_BACKLOG,
     )
-    await _Server(config, stopped, ready).serve(sockets=[listening.socket])
+    await _Server(config, until, ready).serve(sockets=[listening.socket])
 
 
 class _Server(uvicorn.Server):
     """Waits for one event where uvicorn would look ten times a second whether it should stop, and leaves signals to
     the command line."""
 
-    def __init__(self, config: uvicorn.Config, stopped: asyncio.Event, ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, until: Awaitable[object], ready: Callable[[], None]) -> None:
         super().__init__(config)
-        self._stopped = stopped
+        self._until = until
         self._ready = ready
 
     @contextmanager
@@ -133,4 +135,20 @@ class _Server(uvicorn.Server):
 
     async def main_loop(self) -> None:
         self._ready()
-        await self._stopped.wait()
+        await self._until
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Give the clients a second to read what is on its way. What uvicorn would log of those that do not is of no
+        use to anybody."""
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+        patience = asyncio.get_running_loop().call_later(_CLOSE_SECONDS, self._abort)
+        try:
+            await super().shutdown(sockets)
+        finally:
+            patience.cancel()
+
+    def _abort(self) -> None:
+        for each in [*self.server_state.connections]:
+            each.transport.abort()
+        for task in self.server_state.tasks:
+            task.cancel()

@@ -16,7 +16,7 @@ PAGE = ("/", "/page.js", "/page.css", "/healthz")
 
 
 @story
-async def test_x43_only_the_page_and_the_health_word_need_no_token(tmp_path: Path) -> None:
+async def test_b39_only_the_page_and_the_health_word_need_no_token(tmp_path: Path) -> None:
     async with web_server(tmp_path) as web:
         assert [(await web.get(path, token=None)).status for path in PAGE] == [200] * 4
         for path in CALLS:

@@ -18,7 +18,7 @@ from tests.web.web_server import SECRET, UPGRADE, Served, parsed, web_server
 
 
 class Hasty(HttpConnection):
-    request_seconds = 0.2
+    request_seconds = 0.5
 
 
 class Crowded(HttpConnection):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import websockets
+from msgspec import Struct
 from websockets.typing import Subprotocol
 
 from coderelay.client.client import NO_CAPABILITIES
@@ -110,10 +111,11 @@ def message_name(message: Event) -> str:
 class Site:
     """A web server in this process, on the sessions of a house."""
 
-    def __init__(self, inside: InHouse, port: int) -> None:
+    def __init__(self, inside: InHouse, server: "Serving") -> None:
         self.inside = inside
+        self.hub = server.hub
         self.folder = inside.folder
-        self.port = port
+        self.port = server.port
 
     @property
     def host(self) -> Host:
@@ -133,12 +135,17 @@ async def web(
 ) -> AsyncGenerator[Site]:
     async with house(folder, script) as inside:
         made = HubOptions(cwd=str(inside.folder)) if options is None else options(inside.folder)
-        async with serving(inside.host, made) as port:
-            yield Site(inside, port)
+        async with serving(inside.host, made) as server:
+            yield Site(inside, server)
+
+
+class Serving(Struct, frozen=True):
+    hub: EventHub
+    port: int
 
 
 @asynccontextmanager
-async def serving(host: Host, options: HubOptions) -> AsyncGenerator[int]:
+async def serving(host: Host, options: HubOptions) -> AsyncGenerator[Serving]:
     client = host.connect(NO_CAPABILITIES)
     hub = EventHub(client, BROWSER, options)
     await hub.start()
@@ -147,7 +154,7 @@ async def serving(host: Host, options: HubOptions) -> AsyncGenerator[int]:
     server = asyncio.create_task(serve(app, listening, token, until=stopped.wait(), ready=ready.set))
     try:
         await ready.wait()
-        yield listening.port
+        yield Serving(hub, listening.port)
     finally:
         stopped.set()
         await hub.close()

@@ -12,7 +12,7 @@ from coderelay.surfaces.web.session_view import Frame
 MOST_UNSENT = 1024 * 1024
 LAGGING = 4409
 _WINDOW_SECONDS = 0.016
-_CLOSE_SECONDS = 10.0
+_CLOSE_SECONDS = 60.0
 _MOST_REASON = 123  # bytes, by the WebSocket protocol
 
 

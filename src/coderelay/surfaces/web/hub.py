@@ -60,6 +60,10 @@ class EventHub:
         self._tasks: list[asyncio.Task[None]] = []
         self._requests = Requests(client, by, options, self)
 
+    @property
+    def clients(self) -> int:
+        return len(self._connections)
+
     async def start(self) -> None:
         """Begin to follow all sessions, and take up those that have something to do."""
         sessions = await self._client.get(ListSessions(limit=_ALL, here=True))

@@ -133,6 +133,7 @@ class Site:
 async def web(
     folder: Path, script: Script, options: Callable[[Path], HubOptions] | None = None
 ) -> AsyncGenerator[Site]:
+    folder.mkdir(exist_ok=True)
     async with house(folder, script) as inside:
         made = HubOptions(cwd=str(inside.folder)) if options is None else options(inside.folder)
         async with serving(inside.host, made) as server:

@@ -1,0 +1,114 @@
+"""Sessions of other agents and of children, as web clients see them."""
+
+import json
+from pathlib import Path
+
+from coderelay.surfaces.web.hub import HubOptions
+from coderelay.testing.blocking_agent import Attaches, Emits, Fails, Says, uses
+from tests.blocking.scene import blocking_house, steps
+from tests.children.scene import conversations, task
+from tests.house import story
+from tests.model_server import bash, by_history, proposes, says
+from tests.web.browser import Site, serving, web
+
+
+@story
+async def test_b72_case_4_b65_an_agent_without_an_id_cannot_be_continued(tmp_path: Path) -> None:
+    async with (
+        blocking_house(tmp_path, steps(Fails("no network")), brings_id=True) as coder,
+        serving(coder.host, HubOptions(cwd=str(coder.folder))) as server,
+        Site(coder, server).client() as page,
+    ):
+        await page.send("session.start", title="t", prompt="go", agent="blocking")
+        failed = await page.until("session.status", status="error")
+        assert "no network" in failed["error"]
+        session = failed["sessionId"]
+        await page.send("session.continue", sessionId=session, prompt="go on")
+        assert await page.next() == {
+            "type": "runner.error",
+            "payload": {"message": "Session has no resume id yet.", "sessionId": session},
+        }
+        listed = await page.ask("session.list", "session.list")
+        assert listed["sessions"][0]["status"] == "error"
+        assert "claudeSessionId" not in listed["sessions"][0]
+
+
+@story
+async def test_b54_b77_the_agents_own_id_is_listed_as_soon_as_it_is_known(tmp_path: Path) -> None:
+    job = steps(Attaches("theirs-1"), Says("hello"))
+    async with (
+        blocking_house(tmp_path, job, brings_id=True) as coder,
+        serving(coder.host, HubOptions(cwd=str(coder.folder))) as server,
+        Site(coder, server).client() as page,
+    ):
+        await page.send("session.start", title="t", prompt="go", agent="blocking")
+        session = (await page.until("session.status", status="completed"))["sessionId"]
+        (row,) = (await page.ask("session.list", "session.list"))["sessions"]
+        assert row["claudeSessionId"] == "theirs-1"
+        assert row["resume"]["coder"] == f"coder resume {session}"
+        await page.send("session.continue", sessionId=session, prompt="more")
+        await page.until("session.status", status="completed")
+
+
+@story
+async def test_b56_messages_of_an_agents_program_are_shown_as_they_are(tmp_path: Path) -> None:
+    message = '{"type":"assistant","uuid":"u-1","odd":[1, 2.50],"message":{"role":"assistant","content":"hi"}}'
+    async with (
+        blocking_house(tmp_path, steps(Emits((message,)), Says("done"))) as coder,
+        serving(coder.host, HubOptions(cwd=str(coder.folder))) as server,
+        Site(coder, server).client() as page,
+    ):
+        await page.send("session.start", title="t", prompt="go", agent="blocking")
+        session = (await page.until("session.status", status="completed"))["sessionId"]
+        shown = [x["payload"]["message"] for x in page.seen if x["type"] == "stream.message"]
+        assert json.loads(message) in shown
+        history = await page.ask("session.history", "session.history", sessionId=session)
+        assert json.loads(message) in history["messages"]
+
+
+@story
+async def test_a_held_ask_of_a_blocking_agent_is_answered_on_the_web(tmp_path: Path) -> None:
+    async with (
+        blocking_house(tmp_path, steps(uses("touch made"), Says("made"))) as coder,
+        serving(coder.host, HubOptions(cwd=str(coder.folder))) as server,
+        Site(coder, server).client() as page,
+    ):
+        await page.send("session.start", title="t", prompt="go", agent="blocking", mode="default")
+        asked = await page.until("permission.request")
+        assert asked["input"] == {"command": "touch made"}
+        where = {"sessionId": asked["sessionId"], "toolUseId": asked["toolUseId"]}
+        await page.send("permission.response", **where, result={"behavior": "allow"})
+        await page.until("session.status", status="completed")
+        assert (coder.folder / "made").exists()
+
+
+@story
+async def test_b09_the_ask_of_a_child_comes_under_its_parent(tmp_path: Path) -> None:
+    """It says which child and what its task is; the answer finds it by the parent's id."""
+    models = conversations(
+        [proposes(task("make a file", "make it")), says("all done")],
+        {"make it": [proposes(bash("rm -rf old")), says("made it")]},
+    )
+    async with web(tmp_path, by_history(models)) as site, site.client() as page:
+        await page.send("session.start", title="t", prompt="go", mode="auto-edit")
+        session = (await page.until("session.status"))["sessionId"]
+        (site.folder / "old").mkdir()
+        asked = await page.until("permission.request")
+        assert asked["sessionId"] == session
+        assert asked["task"] == "make a file"
+        assert asked["childSessionId"] != session
+        async with site.client() as late:
+            await late.send("session.history", sessionId=session)
+            again = await late.until("permission.request")
+            assert again["askId"] == asked["askId"]
+            await late.send(
+                "permission.response",
+                sessionId=session,
+                toolUseId=asked["toolUseId"],
+                result={"behavior": "allow"},
+            )
+        resolved = await page.until("permission.resolved", askId=asked["askId"])
+        assert resolved["childSessionId"] == asked["childSessionId"]
+        await page.until("session.status", status="completed")
+        assert not (site.folder / "old").exists()
+        assert {each["payload"].get("sessionId") for each in page.seen} == {session}

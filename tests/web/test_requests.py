@@ -1,0 +1,142 @@
+"""What web clients can ask for besides the seven events of the contract."""
+
+from pathlib import Path
+
+from tests.house import story
+from tests.model_server import bash, hangs, proposes, says, script, write
+from tests.web.browser import web
+
+
+@story
+async def test_x16_slash_commands_over_the_web_are_a_white_list(tmp_path: Path) -> None:
+    """Any other text that begins with a slash or an exclamation mark is a prompt."""
+    async with web(tmp_path, script(says("one"), says("two"), says("three"))) as site, site.client() as page:
+        await page.send("session.start", title="t", prompt="!touch made")
+        session = (await page.until("session.status", status="completed"))["sessionId"]
+        assert not (site.folder / "made").exists()
+        await page.send("session.continue", sessionId=session, prompt="/status")
+        told = await page.until("command.output")
+        assert (told["sessionId"], told["command"]) == (session, "/status")
+        assert str(site.folder) in told["text"]
+        for text in ("/export out.md", "/yolo"):
+            await page.send("session.continue", sessionId=session, prompt=text)
+            await page.until("stream.user_prompt", prompt=text)
+            await page.until("session.status", status="completed")
+        assert sorted(each.name for each in site.folder.iterdir() if each.name != ".coder") == []
+        listed = await page.ask("session.list", "session.list")
+        assert listed["sessions"][0]["mode"] == "default"
+
+
+@story
+async def test_a_turn_is_undone_over_the_web(tmp_path: Path) -> None:
+    async with web(tmp_path, script(proposes(write("a.txt", "new")), says("done"))) as site, site.client() as page:
+        await page.send("session.start", title="t", prompt="make it", mode="yolo")
+        session = (await page.until("session.status", status="completed"))["sessionId"]
+        assert (site.folder / "a.txt").read_text() == "new"
+        await page.send("session.continue", sessionId=session, prompt="/undo")
+        undone = await page.until("turn.undone")
+        assert undone["removed"] == ["a.txt"]
+        assert not (site.folder / "a.txt").exists()
+
+
+@story
+async def test_x20_settings_change_with_the_next_turn(tmp_path: Path) -> None:
+    async with web(tmp_path, script(says("one"), says("two"))) as site, site.client() as page:
+        await page.send("session.start", title="t", prompt="one")
+        session = (await page.until("session.status", status="completed"))["sessionId"]
+        await page.send("session.configure", sessionId=session, title="Better", mode="auto-edit")
+        changed = await page.until("session.settings")
+        assert (changed["title"], changed["mode"]) == ("Better", "auto-edit")
+        await page.send("session.continue", sessionId=session, prompt="two")
+        running = await page.until("session.status", status="running")
+        assert (running["title"], running["mode"]) == ("Better", "auto-edit")
+        await page.until("session.status", status="completed")
+        await page.send("session.clear", sessionId=session)
+        cleared = await page.until("stream.message")
+        assert cleared["message"]["subtype"] == "history_cleared"
+
+
+@story
+async def test_queued_prompts_are_changed_and_taken_back(tmp_path: Path) -> None:
+    async with web(tmp_path, script(hangs(says("one two three"), 2))) as site, site.client() as page:
+        await page.send("session.start", title="t", prompt="one")
+        session = (await page.until("session.status"))["sessionId"]
+        await page.until("stream.message")
+        await page.send("session.continue", sessionId=session, prompt="two")
+        queued = await page.until("prompt.queued", prompt="two")
+        await page.send("prompt.edit", sessionId=session, promptId=queued["promptId"], prompt="too")
+        assert (await page.until("prompt.edited"))["prompt"] == "too"
+        await page.send("prompt.recall", sessionId=session, promptId=queued["promptId"])
+        await page.until("prompt.recalled", promptId=queued["promptId"])
+        await page.send("prompt.recall", sessionId=session, promptId=queued["promptId"])
+        assert "queue" in (await page.until("runner.error"))["message"]
+        await page.send("session.stop", sessionId=session)
+        await page.until("session.status", status="idle")
+
+
+@story
+async def test_files_of_a_session_are_listed_and_read(tmp_path: Path) -> None:
+    """Only beneath its folders, and no secrets."""
+    async with web(tmp_path, script(says("one"))) as site, site.client() as page:
+        (site.folder / "a.txt").write_text("hello")
+        (site.folder / ".env").write_text("KEY=secret")
+        await page.send("session.start", title="t", prompt="one")
+        session = (await page.until("session.status", status="completed"))["sessionId"]
+        listed = await page.ask("files.list", "files.list", sessionId=session)
+        assert "a.txt" in listed["paths"]
+        shown = await page.ask("files.read", "files.read", sessionId=session, path="a.txt")
+        assert (shown["text"], shown["size"], shown["whole"]) == ("hello", 5, True)
+        for path in (".env", "../home/sessions.db", "/etc/passwd", "nothing.txt"):
+            await page.send("files.read", sessionId=session, path=path)
+            assert (await page.until("runner.error"))["sessionId"] == session
+
+
+@story
+async def test_b35_statistics_come_while_somebody_wants_them(tmp_path: Path) -> None:
+    async with web(tmp_path, script()) as site, site.client() as page, site.client() as other:
+        await page.send("statistics.subscribe", on=True)
+        for _ in range(2):
+            told = await page.until("statistics")
+            assert set(told) == {"cpu", "memory", "disk"}
+        await page.send("statistics.subscribe", on=False)
+        await other.ask("session.list", "session.list")
+        assert other.kinds() == ["session.list"]
+
+
+@story
+async def test_agents_are_looked_for_again(tmp_path: Path) -> None:
+    async with web(tmp_path, script()) as site, site.client() as page:
+        found = await page.ask("agents.recheck", "agents")
+        assert "native" in [each["name"] for each in found["agents"]]
+
+
+@story
+async def test_x03_deny_and_stop_ends_the_turn(tmp_path: Path) -> None:
+    async with web(tmp_path, script(proposes(bash("touch a"), bash("touch b")))) as site, site.client() as page:
+        await page.send("session.start", title="t", prompt="do it", mode="default")
+        asked = await page.until("permission.request")
+        where = {"sessionId": asked["sessionId"], "toolUseId": asked["toolUseId"]}
+        await page.send("permission.response", **where, result={"behavior": "deny_and_stop"})
+        await page.until("session.status", status="idle")
+        story_of = page.story(asked["sessionId"])
+        assert story_of.count("resolved deny_and_stop") == 1
+        assert story_of.count("resolved deny") == 1
+        assert [each.name for each in site.folder.iterdir() if each.name != ".coder"] == []
+
+
+@story
+async def test_x22_a_plan_is_approved_in_both_shapes(tmp_path: Path) -> None:
+    for number, result in enumerate(
+        ({"behavior": "plan", "option": "default"}, {"behavior": "plan", "approved": True})
+    ):
+        async with web(tmp_path / str(number), script(says("the plan"), says("done"))) as site, site.client() as page:
+            await page.send("session.start", title="t", prompt="plan it", mode="plan")
+            asked = await page.until("permission.request", toolName="ExitPlanMode")
+            assert asked["input"] == {"plan": "the plan"}
+            where = {"sessionId": asked["sessionId"], "toolUseId": asked["toolUseId"]}
+            await page.send("permission.response", **where, result={"behavior": "plan"})
+            assert "option" in (await page.until("runner.error"))["message"]
+            await page.send("permission.response", **where, result=result)
+            await page.until("stream.user_prompt", prompt="The plan is approved. Carry it out now.")
+            await page.until("session.status", status="completed")
+            assert (await page.ask("session.list", "session.list"))["sessions"][0]["mode"] == "default"

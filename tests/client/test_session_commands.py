@@ -737,7 +737,7 @@ async def test_every_command_says_how_it_is_used(tmp_path: Path) -> None:
                 "usage: /tasks [stop N]: list the tasks that subagents work on for this session, or stop one"
             ),
             "/think much": "unknown level 'much'; choose one of auto, off, low, medium, high",
-            "/permissions lax": "unknown preset 'lax'; choose one of strict, balanced, auto-edit, yolo",
+            "/permissions lax": "unknown preset 'lax'; choose one of strict, balanced, auto-edit, yolo, no-profile",
             "/mode fast": f"unknown mode 'fast'; choose one of {', '.join(MODE_NAMES)}",
         }
         assert {line: await typist.is_refused(line) for line in wrong} == wrong

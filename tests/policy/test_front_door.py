@@ -206,7 +206,7 @@ def test_c22_the_matrix_is_shown_and_a_preset_changes_it(serve: Serve, coder_on:
         assert "rules:\n  deny   bash(git push)\n  ask    edit(docs)\n" in shown
         screen.wait_for("> ")
         screen.type("/permissions lax\n")
-        screen.wait_for("unknown preset 'lax'; choose one of strict, balanced, auto-edit, yolo\n")
+        screen.wait_for("unknown preset 'lax'; choose one of strict, balanced, auto-edit, yolo, no-profile\n")
         screen.wait_for("> ")
         screen.type("/permissions strict\n")
         assert re.search(r"  commands that only read +ask\n", screen.wait_for("sandbox: "))

@@ -10,6 +10,7 @@ from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live import Live
 from coderelay.protocol.queries import Query, Value
+from coderelay.protocol.session_events import Profile
 
 
 class Capabilities(Struct, frozen=True):
@@ -17,11 +18,13 @@ class Capabilities(Struct, frozen=True):
     comes over the connection: a name such as `terminal` in a command proves nothing.
 
     `shell` allows commands of the person's own (RunShell), which nothing judges or confines. `all_commands` allows
-    every slash command, and not only the remote ones.
+    every slash command, and not only the remote ones. `profile` is the one that the person has configured for the
+    surface: it may create sessions with it.
     """
 
     shell: bool = False
     all_commands: bool = False
+    profile: Profile = ""
 
 
 NO_CAPABILITIES = Capabilities()

@@ -68,12 +68,13 @@ class Children:
                 mode=mode_spec(settings.mode).child,
                 agent=settings.agent,
                 title=description,
-                allowed_tools=tools_in_both(() if chosen is None else chosen.tools, settings.allowed_tools),
+                allowed_tools=tools_in_both(() if chosen is None else chosen.tools, settings.enforced_tools),
                 instructions="" if chosen is None else chosen.instructions,
                 think=settings.think,
                 folders=settings.folders,
                 parent=parent.session,
                 parent_call=call,
+                profile=settings.profile,
                 by=_on_behalf_of(parent),
             )
         )
@@ -222,8 +223,9 @@ def _tightening_events(child: State, parent: State, by: By) -> list[AnyEvent]:
     settings = ConfigureSession(
         session=child.session,
         mode=stricter_mode(own.mode, mode_spec(of_parent.mode).child),
-        allowed_tools=tools_in_both(own.allowed_tools, of_parent.allowed_tools),
+        allowed_tools=tools_in_both(own.allowed_tools, of_parent.enforced_tools),
         folders=tuple(each for each in own.folders if each in of_parent.folders),
+        profile=None if of_parent.profile else "",
         by=by,
     )
     revoked = [each for each in child.approvals if each not in parent.approvals and each not in child.asks]

@@ -40,6 +40,7 @@ from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import AnyEvent
 from coderelay.protocol.ids import AskId
 from coderelay.protocol.session_events import Preset
+from coderelay.protocol.translatable import say
 from coderelay.session import decide
 from coderelay.session.settings import Facts, configure
 from coderelay.session.state import State
@@ -60,6 +61,7 @@ async def carry_out(
         case CreateSession():
             for folder in (command.cwd, *command.folders):
                 check_folder(folder)
+            await _check_profile(command, context, capabilities)
             machine = context.machine.identity
             return await _write(record, lambda state: decide.create(state, command, machine, brings_id=brings_id))
         case ConfigureSession():
@@ -99,6 +101,15 @@ async def carry_out(
         case OpenSession():
             decide.require(record.state)
             return Unchanged(record.state.head)
+
+
+async def _check_profile(command: CreateSession, context: HostContext, capabilities: Capabilities) -> None:
+    """Raises BadInput if nobody gave the client the profile. A child may have that of its parent."""
+    if command.profile in ("", capabilities.profile):
+        return
+    parent = None if command.parent is None else (await context.records.record(command.parent)).state.settings
+    if parent is None or parent.profile != command.profile:
+        raise BadInput(say("this client may not start sessions with the profile {profile}", profile=command.profile))
 
 
 def _facts(state: State, command: ConfigureSession, folders: ConfiguredFolders) -> Facts:

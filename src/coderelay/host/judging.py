@@ -14,14 +14,14 @@ from coderelay.host.open_ask import ask_about
 from coderelay.host.records import Records
 from coderelay.policy.approvals import ANY_MACHINE, SANDBOXES, in_force
 from coderelay.policy.judge import Policy, Verdict, judge
-from coderelay.policy.preset_tables import in_words, table_of
+from coderelay.policy.preset_tables import Cell, in_words, table_of
 from coderelay.policy.shell.rights import NO_FACTS, DiskFacts
 from coderelay.protocol.asks import Allow, Approval, EditMode, PermissionAsk
 from coderelay.protocol.calls import Call, Denied, Need
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import Judged
 from coderelay.protocol.ids import new_ask_id
-from coderelay.protocol.session_events import Mode
+from coderelay.protocol.session_events import Mode, Profile
 from coderelay.protocol.session_info import PermissionsShown
 from coderelay.protocol.translatable import say
 from coderelay.session.state import CallState, SessionSettings, State
@@ -136,10 +136,11 @@ class Judging:
         assert settings is not None
         folder = self._folders.of(settings.cwd)
         policy, rules = self._policy(settings, state, beyond, folder), folder.rules
+        table, unasked = table_of(policy.mode, policy.preset), settings.profile == "cowork"
         return PermissionsShown(
             mode=policy.mode,
             preset=policy.preset,
-            matrix=tuple(in_words(table_of(policy.mode, policy.preset))),
+            matrix=tuple((what, _unasked(cell) if unasked else cell) for what, cell in in_words(table)),
             rules=(
                 *(("deny", each.text) for each in rules.deny),
                 *(("ask", each.text) for each in rules.ask),
@@ -150,6 +151,7 @@ class Judging:
             sandbox=folder.sandbox,
             confined=folder.settings.sandbox.confines(policy.mode),
             skills_run=folder.skills_run,
+            profile=settings.profile,
         )
 
     async def _facts(self, state: State, needs: Sequence[Need]) -> list[DiskFacts]:
@@ -194,13 +196,13 @@ class Judging:
         verdicts = [_outside(need, policy.folders) or each for need, each in zip(needs, verdicts, strict=True)]
         skill = state.turn.skill if folder.skills_run and state.turn is not None else ""
         pairs = zip(needs, verdicts, strict=True)
-        return [_not_asked(need, verdict, skill) for need, verdict in pairs] if skill else verdicts
+        return [_not_asked(need, verdict, settings.profile, skill) for need, verdict in pairs]
 
     def _policy(self, settings: SessionSettings, state: State, beyond: Iterable[Approval], folder: Folder) -> Policy:
         return Policy(
             settings.mode,
             tool_specs(),
-            settings.allowed_tools,
+            settings.enforced_tools,
             in_force(
                 [*beyond, *state.approvals.values()],
                 settings.cwd,
@@ -214,6 +216,10 @@ class Judging:
             home=folder.person_home,
             network=folder.settings.sandbox.network,
         )
+
+
+def _unasked(cell: Cell) -> Cell:
+    return "deny" if cell == "deny" else "allow"
 
 
 def _lost_its_sandbox(call: CallState, today: Need) -> bool:
@@ -252,10 +258,14 @@ def _real(path: str) -> str:
         return os.sep
 
 
-def _not_asked(need: Need, verdict: Verdict, skill: str) -> Verdict:
-    """Turn an ask into an allow, because a skill is in use. A denial stays one, and so does a question to the person:
-    nobody else can answer it."""
+def _not_asked(need: Need, verdict: Verdict, profile: Profile, skill: str) -> Verdict:
+    """Turn an ask into an allow in the profile cowork, or while a skill is in use that needs no approval. A denial
+    stays one, and so does a question to the person, or a plan: nobody else can answer it."""
     if verdict.verdict != "ask" or need.kind == "ask":
+        return verdict
+    if profile == "cowork":
+        return Verdict("allow", "allowed without asking: the session has the profile cowork")
+    if not skill:
         return verdict
     return Verdict(
         "allow",

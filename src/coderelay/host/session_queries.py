@@ -54,7 +54,7 @@ def _describe(agent: Agent | None, settings: SessionSettings) -> Description:
 def _tools(described: Description, settings: SessionSettings) -> list[ToolShown]:
     return [
         *(
-            _tool(each, "" if tool_specs().is_allowed(each.name, settings.allowed_tools) else _NOT_HERE)
+            _tool(each, "" if tool_specs().is_allowed(each.name, settings.enforced_tools) else _NOT_HERE)
             for each in described.tools
         ),
         *(_tool(each, _DISABLED) for each in described.disabled),

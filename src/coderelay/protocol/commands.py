@@ -3,17 +3,20 @@
 Every command says who sent it and from which surface.
 """
 
+from typing import Literal
+
 from msgspec import Struct
 
 from coderelay.protocol.asks import By, Decision, Unanswered
 from coderelay.protocol.content import Image
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, PromptId, SessionId
-from coderelay.protocol.session_events import Mode, Preset, Think, When
+from coderelay.protocol.session_events import Mode, Preset, Profile, Think, When
 
 
 class CreateSession(Struct, frozen=True, kw_only=True):
     """Create a session. With a `parent`, it is a child session that works for the call `parent_call` of that
-    session. `instructions` are told to the model besides its own."""
+    session. `instructions` are told to the model besides its own. Only a client with the capability for a `profile`
+    can give it."""
 
     session: SessionId
     cwd: str
@@ -28,12 +31,13 @@ class CreateSession(Struct, frozen=True, kw_only=True):
     parent: SessionId | None = None
     parent_call: CallId | None = None
     instructions: str = ""
+    profile: Profile = ""
 
 
 class ConfigureSession(Struct, frozen=True, kw_only=True):
     """Change settings of a session; those that are None stay. With `when="next_turn"`, an open turn keeps the
     settings it has, except that what tightens them counts at once. The folder (`cwd`) never changes under an open
-    turn: `now` is refused then."""
+    turn: `now` is refused then. A profile can be left, never entered."""
 
     session: SessionId
     by: By
@@ -47,6 +51,7 @@ class ConfigureSession(Struct, frozen=True, kw_only=True):
     preset: Preset | None = None
     cwd: str | None = None
     instructions: str | None = None
+    profile: Literal[""] | None = None
     when: When = "now"
 
 

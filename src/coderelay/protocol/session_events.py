@@ -22,6 +22,8 @@ Preset = Literal["strict", "balanced", "auto-edit", "yolo"]
 Think = Literal["auto", "off", "low", "medium", "high"]
 Task = Literal["prompt", "compact", "shell"]
 When = Literal["now", "next_turn"]
+Profile = Literal["", "cowork"]
+"""How a session differs from what its mode says. In `cowork`, what the policy would ask about is allowed."""
 
 
 class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
@@ -48,12 +50,14 @@ class SessionCreated(Event, frozen=True, tag="session.created"):
     parent_call: CallId | None = None
     machine: MachineIdentity | None = None
     instructions: str = ""
+    profile: Profile = ""
 
 
 class SessionConfigured(Event, frozen=True, tag="session.configured"):
     """Settings changed; fields that are None stay as they were. With `next_turn`, they wait while a turn is open and
     change when it ends; a later change of the same setting replaces what waits. Another folder (`cwd`) drops what
-    belonged to the one before: the session's approvals and the environment that hooks have set up."""
+    belonged to the one before: the session's approvals and the environment that hooks have set up. A `profile` can
+    only be left."""
 
     by: By
     title: str | None = None
@@ -67,6 +71,7 @@ class SessionConfigured(Event, frozen=True, tag="session.configured"):
     cwd: str | None = None
     next_turn: bool = False
     instructions: str | None = None
+    profile: Profile | None = None
 
 
 class SessionMoved(Event, frozen=True, tag="session.moved"):

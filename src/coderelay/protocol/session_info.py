@@ -7,7 +7,7 @@ from msgspec import Struct
 from coderelay.protocol.asks import Approval
 from coderelay.protocol.calls import Kind
 from coderelay.protocol.ids import TurnId
-from coderelay.protocol.session_events import Mode, Preset
+from coderelay.protocol.session_events import Mode, Preset, Profile
 
 Origin = Literal["built-in", "agent", "command", "skill"]
 Status = Literal["pending", "in_progress", "completed"]
@@ -250,7 +250,8 @@ class ServerRow(Struct, frozen=True):
 class PermissionsShown(Struct, frozen=True):
     """The permissions in force. `matrix` is the table of the mode or preset; `rules` are the person's own as they
     wrote them, strictest first. `sandbox` is the sandbox of this machine, empty if it is not known; only if commands
-    are `confined` do they run in it. With `skills_run`, nobody is asked while a skill is in use."""
+    are `confined` do they run in it. With `skills_run`, nobody is asked while a skill is in use; with the `profile`
+    cowork, nobody is ever asked about a tool, and no list of tools is enforced."""
 
     mode: Mode
     preset: Preset
@@ -261,6 +262,7 @@ class PermissionsShown(Struct, frozen=True):
     sandbox: str = ""
     confined: bool = True
     skills_run: bool = False
+    profile: Profile = ""
 
 
 class Item(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

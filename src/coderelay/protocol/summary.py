@@ -9,7 +9,7 @@ from coderelay.protocol.asks import Ask, By, Decision
 from coderelay.protocol.content import Usage
 from coderelay.protocol.ids import OwnerId, SessionId
 from coderelay.protocol.machine import MachineIdentity
-from coderelay.protocol.session_events import Mode, SessionConfigured, Think
+from coderelay.protocol.session_events import Mode, Profile, SessionConfigured, Think
 
 Phase = Literal["idle", "running", "waiting", "done", "failed", "stopped", "deleted"]
 
@@ -65,6 +65,7 @@ class Summary(Struct, frozen=True, omit_defaults=True):
     sender: str = ""
     day_costs: dict[str, float] = {}
     blocking: bool = False
+    profile: Profile = ""
 
 
 def day_of(at: int) -> str:

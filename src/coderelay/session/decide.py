@@ -85,6 +85,7 @@ def create(
             parent_call=command.parent_call,
             machine=machine,
             instructions=command.instructions,
+            profile=command.profile,
         )
     ]
 

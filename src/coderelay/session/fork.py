@@ -83,6 +83,7 @@ def fork(
         folders=settings.folders,
         machine=machine,
         instructions=settings.instructions,
+        profile=settings.profile,
     )
     preset = [] if settings.preset is None else [SessionConfigured(by=command.by, preset=settings.preset)]
     of = SessionForked(of=command.session, at=finished[-1].seq if finished else 0, by=command.by)

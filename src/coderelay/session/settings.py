@@ -13,7 +13,19 @@ from coderelay.protocol.session_events import Mode, Preset
 from coderelay.session.decide import require
 from coderelay.session.state import SessionSettings, State
 
-NAMES = ("cwd", "title", "model", "mode", "allowed_tools", "think", "folders", "agent", "preset", "instructions")
+NAMES = (
+    "cwd",
+    "title",
+    "model",
+    "mode",
+    "allowed_tools",
+    "think",
+    "folders",
+    "agent",
+    "preset",
+    "instructions",
+    "profile",
+)
 _STRICTNESS: dict[str, int] = {"plan": 0, **{each: place for place, each in enumerate(get_args(Preset), 1)}}
 
 
@@ -41,6 +53,7 @@ def first_settings(event: SessionCreated) -> SessionSettings:
         person=event.by.who,
         machine=event.machine,
         instructions=event.instructions,
+        profile=event.profile,
     )
 
 
@@ -99,7 +112,7 @@ def _news(wanted: dict[str, Any], settings: SessionSettings, waiting: dict[str, 
 
 def _tightened(settings: SessionSettings, wanted: dict[str, Any], facts: Facts) -> dict[str, Any]:
     """The part of a change that takes something away. The title, which no turn depends on, is part of it."""
-    found: dict[str, Any] = {"title": wanted["title"]} if "title" in wanted else {}
+    found: dict[str, Any] = {name: wanted[name] for name in ("title", "profile") if name in wanted}
     preset: Preset = settings.preset or facts.preset
     if "preset" in wanted and _STRICTNESS[wanted["preset"]] < _STRICTNESS[preset]:
         found["preset"] = preset = wanted["preset"]

@@ -23,7 +23,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
 from coderelay.protocol.machine import MachineIdentity
-from coderelay.protocol.session_events import Mode, Preset, SessionConfigured, Think
+from coderelay.protocol.session_events import Mode, Preset, Profile, SessionConfigured, Think
 from coderelay.protocol.session_info import Item, TodoArguments
 from coderelay.protocol.summary import Phase
 
@@ -47,6 +47,13 @@ class SessionSettings(Struct, frozen=True):
     person: str = ""
     machine: MachineIdentity | None = None
     instructions: str = ""
+    profile: Profile = ""
+
+    @property
+    def enforced_tools(self) -> tuple[str, ...]:
+        """The tools that calls are restricted to; empty if to none. The profile `cowork` only keeps the list that a
+        client sent. The list of a child comes from the file of its subagent, and counts."""
+        return () if self.profile == "cowork" and self.parent is None else self.allowed_tools
 
 
 class CallState(Struct):

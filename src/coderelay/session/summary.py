@@ -148,6 +148,7 @@ def _created(event: SessionCreated, recorded: Recorded) -> Summary:
         parent=event.parent,
         person=event.by.who,
         machine=event.machine,
+        profile=event.profile,
     )
 
 

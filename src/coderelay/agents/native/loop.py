@@ -68,7 +68,7 @@ class NativeAgent:
         allowed tools may change, and requests would then begin differently; there, calls are denied."""
         if settings.parent is None:
             return self._toolbox
-        toolbox, allowed = self._toolbox.for_child(), settings.allowed_tools
+        toolbox, allowed = self._toolbox.for_child(), settings.enforced_tools
         if not settings.instructions:
             return toolbox
         from coderelay.tools.all_tools import SPECS  # imported late: most sessions are no subagents

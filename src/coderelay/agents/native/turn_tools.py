@@ -73,5 +73,5 @@ class TurnTools:
 
 def wants_more(settings: SessionSettings) -> bool:
     """Whether a session may use tools of MCP servers. If not, no server is started for it."""
-    allowed = settings.allowed_tools
+    allowed = settings.enforced_tools
     return not allowed or any(name.strip().lower().startswith("mcp__") for name in allowed)

@@ -11,12 +11,13 @@ from coderelay.protocol.errors import BadInput
 from coderelay.protocol.localized import Localized
 from coderelay.protocol.modes import MODE_NAMES, MODES, ModeSpec
 from coderelay.protocol.queries import ShowPermissions, ShowSession
-from coderelay.protocol.session_events import Mode, Preset, Think
+from coderelay.protocol.session_events import Mode, Preset, Profile, Think
 from coderelay.protocol.session_info import PermissionsShown
 
 _MODES: dict[str, Mode] = {name: each.name for each in MODES for name in (each.name, *each.aliases)}
 _PRESETS: dict[str, Preset] = {each: each for each in get_args(Preset)}
 _LEVELS: dict[str, Think] = {each: each for each in get_args(Think)}
+_NO_PROFILE = "no-profile"
 _CELLS = {"allow": "allow", "sandboxed": "allow in the sandbox, else ask", "ask": "ask", "deny": "deny"}
 
 
@@ -32,10 +33,12 @@ async def mode(here: Context, name: str) -> str:
 
 
 async def permissions(here: Context, name: str) -> str:
-    if name:
+    if name == _NO_PROFILE:
+        await here.client.send(ConfigureSession(session=here.session, profile="", by=here.by))
+    elif name:
         preset = _PRESETS.get(name)
         if preset is None:
-            names = ", ".join(_PRESETS)
+            names = ", ".join((*_PRESETS, _NO_PROFILE))
             raise BadInput(t("unknown preset {name}; choose one of {names}", name=repr(name), names=names))
         await here.client.send(ConfigureSession(session=here.session, preset=preset, by=here.by))
     return permissions_in_words(await here.client.get(ShowPermissions(here.session)))
@@ -83,10 +86,11 @@ COMMANDS = (
             "展示当前权限矩阵，或切换权限预设",
         ),
         run=permissions,
-        hint=f"[{'|'.join(_PRESETS)}]",
+        hint=f"[{'|'.join((*_PRESETS, _NO_PROFILE))}]",
         detail=Localized(
-            "A preset applies to this session only; your own rules stay in force.",
-            "预设仅在本会话中生效；你自己的规则不变。",
+            "A preset applies to this session only; your own rules stay in force. `no-profile` takes a session out "
+            "of the profile it was created with (cowork); it cannot go back.",
+            "预设仅在本会话中生效；你自己的规则不变。`no-profile` 使会话退出创建时的配置档（cowork），且不能恢复。",
         ),
         example="/permissions strict",
     ),
@@ -111,6 +115,8 @@ def permissions_in_words(shown: PermissionsShown) -> str:
     width = max(width_of(what) for what, _ in rows)
     lines = [t("mode: {mode}", mode=shown.mode), t("preset: {preset}", preset=shown.preset) + _note(shown)]
     lines += [f"  {padded(what, width)}  {cell}" for what, cell in rows]
+    if shown.profile:
+        lines.insert(1, t("profile: {profile}", profile=profile_in_words(shown.profile)))
     if shown.allowed_tools:
         lines.append(t("tools: {tools}", tools=", ".join(shown.allowed_tools)))
     lines += [t("rules:"), *(f"  {verdict.ljust(5)}  {text}" for verdict, text in shown.rules)] if shown.rules else []
@@ -123,6 +129,11 @@ def permissions_in_words(shown: PermissionsShown) -> str:
         lines.append(told)
     lines.append(t("sandbox: {sandbox}", sandbox=sandbox_in_words(shown)) + unconfined_note(shown))
     return "\n".join(lines)
+
+
+def profile_in_words(profile: Profile) -> str:
+    told = t("tools run without asking; allowed tools and ask rules are not enforced, denials are")
+    return f"{profile} ({told})"
 
 
 def _note(shown: PermissionsShown) -> str:

@@ -33,6 +33,7 @@ async def new(here: Context, title: str) -> SwitchedSession:
             allowed_tools=row.allowed_tools,
             think=row.think,
             folders=row.folders,
+            profile=row.profile if row.profile == here.client.capabilities.profile else "",
             by=here.by,
         )
     )

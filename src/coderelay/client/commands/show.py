@@ -3,7 +3,7 @@
 from coderelay import __version__
 from coderelay.client.client import Client
 from coderelay.client.commands.command import ONLY_SHOWS, SHOW, Context, SlashCommand
-from coderelay.client.commands.modes import unconfined_note
+from coderelay.client.commands.modes import profile_in_words, unconfined_note
 from coderelay.client.language import retell, t
 from coderelay.client.other_commands import help_of, help_text
 from coderelay.client.overview import (
@@ -311,6 +311,7 @@ async def status_in_words(client: Client, session: SessionId) -> str:
         (t("agent"), row.agent),
         (t("model"), row.model),
         (t("mode"), row.mode if row.mode != "default" else f"{row.mode} ({permissions.preset})"),
+        *([(t("profile"), profile_in_words(row.profile))] if row.profile else []),
         (t("sandbox"), sandbox_in_words(permissions) + unconfined_note(permissions)),
         (t("folder"), " · ".join((row.cwd, *row.folders))),
         (t("context"), _of(sum(tokens for _, tokens in context.parts), context.window)),

@@ -74,14 +74,15 @@ class Region:
             return f"{_DIM}…{_PLAIN}"
         facts = [t("{tokens} tokens", tokens=f"{row.context_tokens:,}"), printable(row.model)]
         sandbox, is_off = self._sandbox()
-        facts += [sandbox] if sandbox else []
+        unasked = t("{profile}: tools run without asking", profile=row.profile) if row.profile else ""
+        facts = [*filter(None, (unasked, *facts, sandbox))]
         if row.cost is not None:
             facts.append(f"${row.cost:.4f}")
         if row.background:
             facts.append(t("{number} in the background", number=row.background))
         text = cut(" · ".join(facts), max(20, width - _BUSY_COLUMNS))
-        if is_off:
-            text = text.replace(sandbox, f"{_PLAIN}{_RED}{sandbox}{_PLAIN}{_DIM}", 1)
+        for warning in (unasked, sandbox if is_off else ""):
+            text = text.replace(warning, f"{_PLAIN}{_RED}{warning}{_PLAIN}{_DIM}", 1) if warning else text
         return f"{_DIM}{text}{_PLAIN}{self._busy()}"
 
     def prompt(self, width: int) -> str:

@@ -157,7 +157,7 @@ class Checking:
             prompts=(state.turn.started.said, *state.turn.taken),
             edited=edited_in(calls, self._workspace.disk.relative),
             runs=sum(1 for each in calls if each.author == "workflow" and each.call.name == BASH),
-            bash=here and SPECS.is_allowed(BASH, settings.allowed_tools),
+            bash=here and SPECS.is_allowed(BASH, settings.enforced_tools),
         )
 
 

@@ -7,7 +7,7 @@ async with web(tmp_path, script(says("hello"))) as site, site.client() as page:
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import websockets
 from msgspec import Struct
 from websockets.typing import Subprotocol
 
-from coderelay.client.client import NO_CAPABILITIES
+from coderelay.client.client import NO_CAPABILITIES, Capabilities
 from coderelay.host.host import Host
 from coderelay.protocol.asks import By
 from coderelay.surfaces.web.hub import EventHub, HubOptions
@@ -130,14 +130,13 @@ class Site:
 
 
 @asynccontextmanager
-async def web(
-    folder: Path, script: Script, options: Callable[[Path], HubOptions] | None = None
-) -> AsyncGenerator[Site]:
+async def web(folder: Path, script: Script, capabilities: Capabilities = NO_CAPABILITIES) -> AsyncGenerator[Site]:
     folder.mkdir(exist_ok=True)
-    async with house(folder, script) as inside:
-        made = HubOptions(cwd=str(inside.folder)) if options is None else options(inside.folder)
-        async with serving(inside.host, made) as server:
-            yield Site(inside, server)
+    async with (
+        house(folder, script) as inside,
+        serving(inside.host, HubOptions(cwd=str(inside.folder)), capabilities) as server,
+    ):
+        yield Site(inside, server)
 
 
 class Serving(Struct, frozen=True):
@@ -146,8 +145,10 @@ class Serving(Struct, frozen=True):
 
 
 @asynccontextmanager
-async def serving(host: Host, options: HubOptions) -> AsyncGenerator[Serving]:
-    client = host.connect(NO_CAPABILITIES)
+async def serving(
+    host: Host, options: HubOptions, capabilities: Capabilities = NO_CAPABILITIES
+) -> AsyncGenerator[Serving]:
+    client = host.connect(capabilities)
     hub = EventHub(client, BROWSER, options)
     await hub.start()
     listening, token, stopped, ready = listen("127.0.0.1", 0), Token(TOKEN), asyncio.Event(), asyncio.Event()

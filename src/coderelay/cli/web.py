@@ -11,7 +11,7 @@ from coderelay.app import App
 from coderelay.cli.startup.arguments import Arguments
 from coderelay.cli.startup.interrupts import INTERRUPTED, is_ignored, run_loop
 from coderelay.cli.startup.open_app import current_person, new_app
-from coderelay.client.client import NO_CAPABILITIES
+from coderelay.client.client import Capabilities
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import t
 from coderelay.config.settings import WebConfig
@@ -65,8 +65,8 @@ async def _run(options: argparse.Namespace, app: App) -> int:
     host = await app.open_patiently()
     try:
         await host.check()
-        client = host.connect(NO_CAPABILITIES)
-        hub = EventHub(client, current_person("web"), HubOptions(_folder(), profile=settings.profile or ""))
+        client = host.connect(Capabilities(profile=settings.profile or ""))
+        hub = EventHub(client, current_person("web"), HubOptions(_folder()))
         await hub.start()
         try:
             await serve(

@@ -17,7 +17,6 @@ from coderelay.protocol.events import CallProposed, Recorded, SessionDeleted, as
 from coderelay.protocol.ids import CallId, SessionId
 from coderelay.protocol.live import Live
 from coderelay.protocol.queries import ListSessions, ReadMessages, ShowSession
-from coderelay.protocol.session_events import Mode
 from coderelay.protocol.summary import Summary
 from coderelay.surfaces.web.connection import Connection, Socket
 from coderelay.surfaces.web.requests import Requests
@@ -33,12 +32,9 @@ _ALL = 1_000_000
 
 
 class HubOptions(Struct, frozen=True):
-    """`cwd` is the folder of a session that is started without one. `mode` is that of a session that is started
-    without one; None leaves it to the configuration of its folder."""
+    """`cwd` is the folder of a session that is started without one."""
 
     cwd: str
-    mode: Mode | None = None
-    profile: str = ""
 
 
 class ClientSocket(Socket, Protocol):

@@ -158,11 +158,12 @@ class Requests:
             cwd=cwd,
             agent=agent,
             model=model,
-            mode=wanted.mode or self._options.mode or defaults.mode,
+            mode=wanted.mode or defaults.mode,
             title=wanted.title.strip() or _title_from(wanted.prompt),
             allowed_tools=_tools(wanted.allowed_tools),
             think=wanted.think or "auto",
             folders=wanted.folders,
+            profile=self._client.capabilities.profile,
             by=self._by,
         )
         await self._client.send(command)

@@ -5,7 +5,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-Unit = Literal["ms", "s", "MB", "/s", "cores", ""]
+Unit = Literal["ms", "us", "s", "MB", "/s", "cores", ""]
 """Nothing: a number of things."""
 
 

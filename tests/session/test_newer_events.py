@@ -20,6 +20,7 @@ from coderelay.protocol.events import (
     ChildOpened,
     EnvironmentSetUp,
     HistoryCleared,
+    PartialsKept,
     Recorded,
     SessionClaimed,
     SessionDeleted,
@@ -30,8 +31,9 @@ from coderelay.protocol.events import (
     TurnUndone,
     Unrecognised,
 )
-from coderelay.protocol.ids import BackgroundId, CallId, MachineId, SessionId, TurnId
+from coderelay.protocol.ids import BackgroundId, CallId, MachineId, MessageId, SessionId, TurnId
 from coderelay.protocol.machine import MachineIdentity
+from coderelay.protocol.session_events import PartialBlock
 from coderelay.protocol.summary import Summary
 from coderelay.session import turn_events
 from coderelay.session.fold import fold
@@ -90,7 +92,9 @@ def whole_life() -> list[AnyEvent]:
     play.compact("so far")
     taken = TreeTaken(turn_id=TurnId(play.state.turn.started.turn_id if play.state.turn else ""), tree="t1")
     set_up = EnvironmentSetUp(turn_id=taken.turn_id, variables={"STAGE": "test"}, told="a test")
-    play.write([taken, set_up, TurnProlonged(turn_id=taken.turn_id, reason="more")], epoch=play.state.epoch)
+    pieces = PartialBlock(0, "text", ("so", " far"), starts=True)
+    kept = PartialsKept(turn_id=taken.turn_id, message_id=MessageId("partial"), blocks=(pieces,))
+    play.write([taken, set_up, kept, TurnProlonged(turn_id=taken.turn_id, reason="more")], epoch=play.state.epoch)
     play.message()
     play.write([TurnUndone(turn_id=taken.turn_id, by=ANNE)])
     play.write([HistoryCleared(by=ANNE)])

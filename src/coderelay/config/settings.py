@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 
 from coderelay.models.provider import ProviderSettings
 from coderelay.protocol.languages import LANGUAGES
-from coderelay.protocol.session_events import Mode, Preset
+from coderelay.protocol.session_events import Mode, Persistence, Preset
 
 if TYPE_CHECKING:
     Language = str
@@ -184,7 +184,7 @@ class HookGroup(Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"has a `matcher` that is no regular expression: {error}") from error
 
 
-TO_COME = ("acp", "feishu", "persist_partials", "agents")
+TO_COME = ("acp", "feishu", "agents")
 """Keys of parts that this version does not have. They are checked like others and then refused, because a setting
 that does nothing deceives the person who wrote it. Of `agents`, only `agents.native.tools` is there."""
 
@@ -209,7 +209,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     skills: SkillsConfig = SkillsConfig()
     display: DisplayConfig = DisplayConfig()
     input_while_running: Literal["queue", "steer", "stop", "ignore"] = "queue"
-    persist_partials: Literal["until_final", "always"] = "until_final"
+    persist_partials: Persistence = "until_final"
     editor: EditorConfig = EditorConfig()
     batch: BatchConfig = BatchConfig()
     bash: BashConfig = BashConfig()

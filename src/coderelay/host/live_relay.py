@@ -86,7 +86,7 @@ class LiveRelay:
         if followed or follows_all:
             self._file.follow([*followed, *([EVERY_SESSION] if follows_all else [])], now)
         for session in followed.keys() - self._followed.keys():
-            for piece in self._file.current(session, followed[session].state.head):
+            for piece in self._file.current(session, followed[session].overtaken):
                 self._show(followed, piece)
         self._followed, self._follows_all = followed, follows_all
 
@@ -128,7 +128,7 @@ class LiveRelay:
         if record is None or piece.number <= self._shown.get(piece.session, 0):
             return
         self._shown[piece.session] = piece.number
-        if piece.after >= record.state.head:
+        if piece.after >= record.overtaken:
             record.show(piece.live, from_elsewhere=True)
 
     def _is_due(self, what: str, every: float, now: float) -> bool:

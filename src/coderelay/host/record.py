@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Coroutine
 from typing import Any, Protocol, TypeVar
 
 from coderelay.protocol.errors import HeadMoved
-from coderelay.protocol.events import AnyEvent, CallEnded, MessageAdded, Recorded, TurnEnded
+from coderelay.protocol.events import AnyEvent, CallEnded, MessageAdded, PartialsKept, Recorded, TurnEnded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live import Live, Notice, OutputDelta, Placed, TextDelta, ThinkingDelta, about, join
 from coderelay.session import verbatim
@@ -47,6 +47,7 @@ class Record:
         self.saying: list[Placed] = []  # live pieces so far, for followers that join midway
         self.watchers: set[Callable[[State], None]] = set()
         self.answered_here = False
+        self.overtaken = 0  # live pieces from before this event are in the log in another form, or void
         self.writes_snapshot = asyncio.Lock()
         self._moved = asyncio.Event()
         self._store = store
@@ -123,6 +124,8 @@ class Record:
     def _apply(self, page: list[Recorded]) -> None:
         for recorded in page:
             apply(self.state, recorded)
+            if not isinstance(recorded.event, PartialsKept):  # those bring what is said, and do not end it
+                self.overtaken = recorded.seq
             if isinstance(recorded.event, MessageAdded | CallEnded | TurnEnded):
                 self.saying.clear()
         self._moved.set()

@@ -3,7 +3,10 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from coderelay.host.checkpoints import before_change, before_wait, files_left
 from coderelay.host.context import HostContext, Send
@@ -11,20 +14,21 @@ from coderelay.host.deadlines import now
 from coderelay.host.record import Record, carried_out
 from coderelay.protocol.asks import Decision, PermissionAsk
 from coderelay.protocol.calls import Call, Failed, Finished, Need, Outcome, Stopped, Unknown
-from coderelay.protocol.errors import Fenced, MustAsk
+from coderelay.protocol.errors import Fenced, MustAsk, StoreFailed
 from coderelay.protocol.events import AnyEvent, CallAsked, ChildOpened, HistoryCompacted, MessageAdded
 from coderelay.protocol.ids import CallId, OwnerId, SessionId, TurnId, new_ask_id
-from coderelay.protocol.live import Live, Notice
+from coderelay.protocol.live import Live, Notice, TextDelta, ThinkingDelta
 from coderelay.protocol.translatable import with_template
 from coderelay.session import turn_events, verbatim
 from coderelay.session.next_action import Action, Wait, next_action
-from coderelay.session.state import SessionSettings, State
+from coderelay.session.state import OpenTurn, SessionSettings, State
 from coderelay.session.unrun_calls import outcome_without_running
 
 if TYPE_CHECKING:
     from coderelay.host.background import SessionBackground
     from coderelay.host.hooks.hooks import Hooks
     from coderelay.host.live_output import LiveOutput
+    from coderelay.host.partial_log import PartialLog
     from coderelay.session.blocking import Continuation
 
 Effect = Callable[[Call], Awaitable[Outcome]]
@@ -43,6 +47,7 @@ class HostTurn:
         self._background: SessionBackground | None = None
         self._listening: dict[CallId, LiveOutput] = {}
         self._is_shell = record.state.turn.started.task == "shell"
+        self._partials = self._open_partials(record.state.turn)
         self._record = record
         self._me = me
         self.epoch = epoch
@@ -88,8 +93,30 @@ class HostTurn:
         """Whether the call has opened a child session that nobody wants to end."""
         return call in self._tasks and not self.is_stopped
 
+    def _open_partials(self, turn: OpenTurn) -> "PartialLog | None":
+        if turn.started.partials != "always":
+            return None
+        from coderelay.host.partial_log import PartialLog  # imported late: few people keep partial messages
+
+        return PartialLog(turn.started.turn_id, turn.partials, self._keep_partials)
+
+    async def _keep_partials(self) -> None:
+        with suppress(Fenced):  # the turn is somebody else's now; nobody has been shown what is lost here
+            await self._write(lambda state: [])
+
+    async def end_partials(self) -> None:
+        """Append the pieces that no event has brought along, because the agent was cut short."""
+        if self._partials is not None:
+            self._partials.finish()
+            with suppress(StoreFailed):  # whoever ends the turn reports it
+                await self._keep_partials()
+            self._partials.close()
+
     def show(self, live: Live) -> None:
         """Show a live piece. Notices are masked, because they may quote a server, a file or another program."""
+        if self._partials is not None and isinstance(live, TextDelta | ThinkingDelta):
+            self._partials.add(live)
+            live = replace(live, kept=True)
         self._record.show(
             Notice(self._context.secrets.hide(with_template(live.text, live.said)))
             if isinstance(live, Notice)
@@ -128,6 +155,7 @@ class HostTurn:
         from coderelay.client.views.verbatim_message import verbatim_message  # imported late: few agents need this
 
         kept = [verbatim_message(self.id, each, form, self._context.secrets.hide) for each in messages]
+        self._finish_partials()
         await self._write(lambda state: verbatim.keep(state, kept))
 
     async def ask(self, call: Call, need: Need) -> Decision:
@@ -157,6 +185,7 @@ class HostTurn:
         await self._write(lambda state: turn_events.after_compaction(state, compacted, now=now()))
 
     async def add(self, message: MessageAdded, needs: Sequence[Need], *, final: bool) -> None:
+        self._finish_partials()
         needs = [self._context.secrets.hide_need(need) for need in needs]
         judged = await self._context.judging.judge(self.state, message.calls, needs)
         plan_ask, why_go_on = new_ask_id(self.session), ""
@@ -284,11 +313,18 @@ class HostTurn:
         await self._leave_files()
         await self._write(lambda state: turn_events.ask_again(state, call.id, ask))
 
+    def _finish_partials(self) -> None:
+        if self._partials is not None:
+            self._partials.finish()
+
     async def _write(self, decide: Callable[[State], list[AnyEvent]]) -> None:
+        """Append events. The pieces of messages that were emitted before them come first."""
+        pieces = [] if self._partials is None else self._partials.take()
+
         def decide_if_mine(state: State) -> list[AnyEvent]:
             if not self._is_mine(state):
                 raise Fenced(self.session, self.epoch, state.epoch)
-            return decide(state)
+            return [*pieces, *decide(state)]
 
         await self._record.append(decide_if_mine, epoch=self.epoch)
 

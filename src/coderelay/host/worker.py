@@ -22,6 +22,7 @@ from coderelay.protocol.errors import CoderError, Fenced, StoreFailed
 from coderelay.protocol.events import AnyEvent, Ending, TurnEnded
 from coderelay.protocol.ids import BackgroundId, CallId, OwnerId, TurnId, new_id
 from coderelay.protocol.live import Notice
+from coderelay.protocol.session_events import Persistence
 from coderelay.session import background, shell, turn_events
 from coderelay.session.children import open_tasks, stop_orphan
 from coderelay.session.next_action import EndTurn, needs_owner, next_action
@@ -170,6 +171,7 @@ class Worker:
                 ends=children,
                 blocking=agent is not None and agent.blocks,
                 verbatim=agent is not None and agent.verbatim,
+                partials=self._partials(state),
             ),
         )
         return [replace(each, tree=tree) if isinstance(each, TurnEnded) else each for each in events]
@@ -180,12 +182,20 @@ class Worker:
             return 1
         return self._context.folders.of(state.settings.cwd).settings.max_steps
 
+    def _partials(self, state: State) -> Persistence:
+        if state.settings is None or shell.is_next(state):
+            return "until_final"
+        return self._context.folders.of(state.settings.cwd).settings.persist_partials
+
     async def _carry_on(self, epoch: int) -> None:
         runner = self._runner(self._record.state)
         if self._record.state.turn is not None and runner is not None:
             me = await self._context.ownership.me()
             turn = self._turn_type()(self._record, epoch, me, self._context, self._send)
-            error = await self._run_agent(runner, turn)
+            try:
+                error = await self._run_agent(runner, turn)
+            finally:
+                await turn.end_partials()
             if not self._leaving:
                 await self._settle(epoch, error)
         if self._record.state.turn is None and not self._record.state.deleted and not self._is_elsewhere:

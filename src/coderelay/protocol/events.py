@@ -14,6 +14,7 @@ The life of a session, in order:
           call.started  call.ended        per call, in the message's order
         agent.attached                    the agent brings the id of its own session
         message.kept                      what the agent's program emitted, before it is acted upon
+        partials.kept                     pieces of a message before it is complete, if the person wants them kept
         call.proposed                     in a blocking turn instead: one call, maybe while others wait or run
         prompt.taken                      a prompt that was sent to steer joins the open turn
         history.compacted                 a summary replaces the earlier history
@@ -43,10 +44,13 @@ from coderelay.protocol.session_events import (
     ApprovalRevoked,
     BackgroundEnded,
     BackgroundStopRequested,
+    EnvironmentSetUp,
     Event,
     HistoryCleared,
     MessageKept,
     Mode,
+    PartialsKept,
+    Persistence,
     PromptAdmitted,
     PromptEdited,
     PromptRecalled,
@@ -73,7 +77,8 @@ class TurnStarted(Event, frozen=True, tag="turn.started"):
     """The turn of the oldest queued prompt, which was sent `by` somebody, begins. Exactly one turn.ended follows.
     With the task `shell`, the message with its one call follows at once, and that call is started. A `blocking` turn
     keeps its owner while people are asked, because its agent waits for the answer in the middle of its own loop.
-    With `verbatim`, its agent hands in its own messages (message.kept), the first one of them included."""
+    With `verbatim`, its agent hands in its own messages (message.kept), the first one of them included. If `partials`
+    are kept `always`, the pieces of its messages are in the log too (partials.kept)."""
 
     turn_id: TurnId
     prompt_id: PromptId
@@ -91,6 +96,7 @@ class TurnStarted(Event, frozen=True, tag="turn.started"):
     by: By | None = None
     blocking: bool = False
     verbatim: bool = False
+    partials: Persistence = "until_final"
 
     @property
     def said(self) -> str:
@@ -122,15 +128,6 @@ class MessageAdded(Event, frozen=True, tag="message.added"):
     to_check: bool = False
     verbatim: bool = False
     verification: Verification | None = None
-
-
-class EnvironmentSetUp(Event, frozen=True, tag="environment.set_up"):
-    """A hook has set environment `variables` for the session's commands from now on; `told` is what it wants the
-    model to know. At most once in a session."""
-
-    turn_id: TurnId
-    variables: dict[str, str] = {}  # noqa: RUF012 - each event gets its own
-    told: str = ""
 
 
 class TurnProlonged(Event, frozen=True, tag="turn.prolonged"):
@@ -337,6 +334,7 @@ AnyEvent = (
     | SessionForked
     | AgentAttached
     | MessageKept
+    | PartialsKept
     | SessionDeleted
     | PromptAdmitted
     | PromptEdited

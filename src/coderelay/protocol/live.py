@@ -12,14 +12,20 @@ from coderelay.protocol.ids import CallId, MessageId
 from coderelay.protocol.translatable import Translatable, keep_templates
 
 
-class TextDelta(Struct, frozen=True, tag="text"):
+class TextDelta(Struct, frozen=True, tag="text", omit_defaults=True):
+    """A piece of a message. If it is `kept`, the log gets it too (partials.kept)."""
+
     message_id: MessageId
     text: str
+    kept: bool = False
 
 
-class ThinkingDelta(Struct, frozen=True, tag="thinking"):
+class ThinkingDelta(Struct, frozen=True, tag="thinking", omit_defaults=True):
+    """A piece of what the model thinks, like TextDelta."""
+
     message_id: MessageId
     text: str
+    kept: bool = False
 
 
 class OutputDelta(Struct, frozen=True, tag="output"):

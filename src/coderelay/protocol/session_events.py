@@ -22,6 +22,7 @@ Preset = Literal["strict", "balanced", "auto-edit", "yolo"]
 Think = Literal["auto", "off", "low", "medium", "high"]
 Task = Literal["prompt", "compact", "shell"]
 When = Literal["now", "next_turn"]
+Persistence = Literal["until_final", "always"]
 Profile = Literal["", "cowork"]
 """How a session differs from what its mode says. In `cowork`, what the policy would ask about is allowed."""
 
@@ -129,6 +130,36 @@ class MessageKept(Event, frozen=True, tag="message.kept"):
     results: tuple[CallId, ...] = ()
     is_last: bool = False
     left_out: int = 0
+
+
+class PartialBlock(Struct, frozen=True, omit_defaults=True):
+    """Pieces of one block of a message, as they were emitted. The block may have begun before them (unless it
+    `starts` here) and may go on after them (unless it `stops` here)."""
+
+    index: int
+    type: Literal["text", "thinking"]
+    pieces: tuple[str, ...] = ()
+    starts: bool = False
+    stops: bool = False
+
+
+class PartialsKept(Event, frozen=True, tag="partials.kept"):
+    """Pieces of a message that is being written, for those who show messages as they grow; only in turns that keep
+    them `always`. Whatever was emitted before an event of the turn is in the log before it. Neither the state nor the
+    model's history depends on them. The message may never be completed."""
+
+    turn_id: TurnId
+    message_id: MessageId
+    blocks: tuple[PartialBlock, ...]
+
+
+class EnvironmentSetUp(Event, frozen=True, tag="environment.set_up"):
+    """A hook has set environment `variables` for the session's commands from now on; `told` is what it wants the
+    model to know. At most once in a session."""
+
+    turn_id: TurnId
+    variables: dict[str, str] = {}
+    told: str = ""
 
 
 class SessionDeleted(Event, frozen=True, tag="session.deleted"):

@@ -28,6 +28,7 @@ from coderelay.protocol.events import (
     HistoryCompacted,
     MessageAdded,
     MessageKept,
+    PartialsKept,
     PromptAdmitted,
     PromptEdited,
     PromptRecalled,
@@ -156,6 +157,9 @@ def apply(state: State, recorded: Recorded) -> None:
             verbatim.see(state, event)
         case SessionDeleted():
             _delete(state)
+        case PartialsKept() as event:
+            if state.turn is not None:
+                state.turn.partials = event
         case ChildOpened() | Unrecognised():
             pass  # the child's id follows from the call's; what a newer version wrote is not guessed
 

@@ -14,6 +14,7 @@ from coderelay.protocol.events import (
     HistoryCompacted,
     Judged,
     MessageAdded,
+    PartialsKept,
     PromptAdmitted,
     PromptTaken,
     TreeTaken,
@@ -130,7 +131,8 @@ class OpenTurn(Struct):
     """The turn that is running or waiting. `skill` is the one that the agent last loaded by its own choice. `taken`
     are the prompts that joined the turn. `to_check`: the model proposes nothing more, and the work is checked.
     `prolonged`: why hooks kept the turn open. `people` sent its prompt and those that joined it. `claims` counts the
-    claims that carried the turn on."""
+    claims that carried the turn on. `partials` are the last pieces in the log: whoever carries the turn on closes the
+    block that they left open."""
 
     started: TurnStarted
     started_at: int
@@ -145,6 +147,7 @@ class OpenTurn(Struct):
     tree: TreeTaken | None = None
     ask: AskId | None = None
     then: TurnEnded | None = None
+    partials: PartialsKept | None = None
     calls: list[CallId] = field(default_factory=list[CallId])
     taken: list[str] = field(default_factory=list[str])
     people: list[str] = field(default_factory=list[str])

@@ -35,6 +35,7 @@ from coderelay.protocol.events import (
     TurnStarted,
 )
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, OwnerId, TurnId
+from coderelay.protocol.session_events import Persistence
 from coderelay.session import background, blocking
 from coderelay.session.next_action import EndTurn, next_action
 from coderelay.session.shell import SHELL, first_events
@@ -59,10 +60,11 @@ class Claim:
         ends: Mapping[CallId, Outcome] | None = None,
         blocking: bool = False,
         verbatim: bool = False,
+        partials: Persistence = "until_final",
     ):
         """`gone` lists the background commands whose processes are dead; `ends` holds the outcomes of started task
         calls, as the children's logs tell them; `blocking` and `verbatim` are what the agent of the next turn
-        says of itself."""
+        says of itself; `partials` says whether that turn keeps the pieces of its messages."""
         self.owner = owner
         self.now = now
         self.turn_id = turn_id
@@ -73,6 +75,7 @@ class Claim:
         self.ends = ends or {}
         self.blocking = blocking
         self.verbatim = verbatim
+        self.partials: Persistence = partials
 
 
 def claim(state: State, claim: Claim) -> list[AnyEvent]:
@@ -355,6 +358,7 @@ def _first_of_queue(state: State, claim: Claim) -> TurnStarted:
         by=prompt.by,
         blocking=claim.blocking and prompt.task == "prompt",
         verbatim=claim.verbatim and prompt.task == "prompt",
+        partials=claim.partials,
     )
 
 

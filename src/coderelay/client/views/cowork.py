@@ -20,6 +20,7 @@ from coderelay.protocol.events import (
     HistoryCompacted,
     MessageAdded,
     MessageKept,
+    PartialsKept,
     PromptTaken,
     Recorded,
     TurnEnded,
@@ -74,6 +75,10 @@ def _messages(recorded: Recorded) -> list[tuple[str, dict[str, Any] | msgspec.Ra
             return [(event.prompt_id, prompt), *first]
         case MessageKept() as event:
             return [(event.message_id, msgspec.Raw(event.data.encode()))] if event.form == COWORK else []
+        case PartialsKept() as event:
+            from coderelay.client.views.partial_messages import kept_messages  # imported late: few keep them
+
+            return [(each["uuid"], each) for each in kept_messages(recorded, event)]
         case MessageAdded(verbatim=True) | CallProposed(verbatim=True):
             return []
         case CallEnded(verbatim=True) | TurnEnded(verbatim=True):

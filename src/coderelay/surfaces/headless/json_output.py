@@ -69,7 +69,8 @@ class StreamJsonOutput:
 
     def live(self, live: Live) -> None:
         if isinstance(live, TextDelta | ThinkingDelta):
-            self._write(self._partials.grow(live))
+            if not live.kept:  # else it comes with an event
+                self._write(self._partials.grow(live))
         else:
             self._progress.live(live)
 

@@ -18,6 +18,7 @@ T = TypeVar("T")
 Decide = Callable[[State], list[AnyEvent]]
 
 _PIECES = 100
+_PAGE = 16
 _OUTPUT_CHARS = 30_000
 
 
@@ -49,6 +50,7 @@ class Record:
         self.answered_here = False
         self.overtaken = 0  # live pieces from before this event are in the log in another form, or void
         self.writes_snapshot = asyncio.Lock()
+        self._last: list[Recorded] = []  # the end of the log, for followers that are as far as we were
         self._moved = asyncio.Event()
         self._store = store
         self._followers_of_all = followers_of_all
@@ -78,6 +80,8 @@ class Record:
         return True
 
     async def read(self, after: int) -> list[Recorded]:
+        if self._last and self._last[0].seq == after + 1:
+            return self._last
         return await self._store.read(self.session, after)
 
     def show(self, live: Live, *, from_elsewhere: bool = False) -> None:
@@ -128,6 +132,7 @@ class Record:
                 self.overtaken = recorded.seq
             if isinstance(recorded.event, MessageAdded | CallEnded | TurnEnded):
                 self.saying.clear()
+        self._last = page if len(page) <= _PAGE and not self.state.deleted else []
         self._moved.set()
         self._moved = asyncio.Event()
         for watcher in tuple(self.watchers):

@@ -324,3 +324,42 @@ def test_stdout_and_stderr_are_judged_each_for_itself(serve: Serve, coder_on: Co
         os.close(theirs)
         os.close(ours)
     assert (done.returncode, out.read_bytes().decode()) == (0, f"{HOSTILE}\n")
+
+
+_WRITES_BEHIND = """
+import sys, threading
+from coderelay.surfaces import standard_streams
+standard_streams.install()
+standard_streams.write_behind()
+for number in range(int(sys.argv[1])):
+    sys.stdout.write("x" * 99 + "\\n")
+    sys.stdout.flush()
+sys.stderr.write(f"{threading.active_count()} {standard_streams.waiting()}\\n")
+standard_streams.finish(0)
+"""
+
+
+def _write_behind(lines: int, out: Any) -> "subprocess.Popen[str]":
+    argv = [sys.executable, "-c", _WRITES_BEHIND, str(lines)]
+    return subprocess.Popen(argv, stdout=out, stderr=subprocess.PIPE, text=True)
+
+
+def test_no_thread_writes_what_a_file_or_a_pipe_has_room_for(tmp_path: Path) -> None:
+    """Symptom: every line of progress woke a thread, which took the interpreter away from the session."""
+    path = tmp_path / "out"
+    with path.open("w") as file, _write_behind(50, file) as written:
+        assert written.communicate(timeout=PATIENCE)[1] == "1 0\n"
+    assert len(path.read_text()) == 50 * 100
+    with _write_behind(50, subprocess.PIPE) as piped:
+        assert piped.communicate(timeout=PATIENCE) == (("x" * 99 + "\n") * 50, "1 0\n")
+
+
+def test_a_thread_writes_what_a_full_pipe_has_no_room_for() -> None:
+    lines = 2 * PIPE // 100
+    with _write_behind(lines, subprocess.PIPE) as piped:
+        assert piped.stdout is not None
+        assert piped.stderr is not None
+        threads, waiting = map(int, piped.stderr.readline().split())  # before anybody reads the output
+        assert threads == 2
+        assert waiting > PIPE // 2
+        assert piped.stdout.read() == ("x" * 99 + "\n") * lines

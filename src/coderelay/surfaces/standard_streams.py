@@ -8,8 +8,8 @@
 - A character that the encoding of the stream does not have (GBK, Latin-1, ASCII) is written as an escape.
 - Text written to a terminal is sanitized by `visible`. Code that draws with escape sequences uses `draw` or
   `sys.stdout.buffer` instead.
-- After `write_behind`, a thread does the writing, so that a slow reader blocks nothing else. Surfaces check `waiting`
-  and hold back output that they can read from the log later.
+- After `write_behind`, a thread writes whatever the reader has no room for, so that a slow one blocks nothing else.
+  Surfaces check `waiting` and hold back output that they can read from the log later.
 
 `--version` loads this module, so it imports nothing that the interpreter has not loaded already.
 """
@@ -89,8 +89,8 @@ class _TerminalText(io.TextIOWrapper):
 
 
 class _Writer:
-    """A thread that writes to one file, started with the first piece. Both streams share it if they are the same
-    file, which keeps their order."""
+    """Writes to one file. A thread, started when it is first needed, writes the pieces that might block. Both streams
+    share the writer if they are the same file, which keeps their order."""
 
     def __init__(self) -> None:
         import threading
@@ -108,6 +108,9 @@ class _Writer:
 
     def put(self, stream: StandardStream, data: bytes) -> None:
         with self._changed:
+            if not self._waiting and _has_room(stream.fileno(), len(data)):
+                stream.write_now(data)
+                return
             self._pieces.append((stream, data))
             self._waiting += len(data)
             if not self._is_started:
@@ -252,6 +255,18 @@ def _joined(pieces: "list[tuple[StandardStream, bytes]]") -> "list[tuple[Standar
             found.append((stream, []))
         found[-1][1].append(data)
     return [(stream, b"".join(each)) for stream, each in found]
+
+
+def _has_room(file: int, size: int) -> bool:
+    """Whether writing so many bytes cannot block: a file or /dev/null has no reader to wait for, and of a pipe it can
+    be told. A terminal says that there is room for one byte, which is not enough."""
+    import select
+    import stat
+
+    found = os.fstat(file)
+    if stat.S_ISFIFO(found.st_mode):
+        return size <= select.PIPE_BUF and file in select.select([], [file], [], 0)[1]
+    return stat.S_ISREG(found.st_mode) or os.path.samestat(found, os.stat(os.devnull))
 
 
 def _wait_for_room(file: int) -> None:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
@@ -109,8 +110,12 @@ def _load(home: str, env: Mapping[str, str], cwd: str | None) -> Config:
 
 
 def _marks(home: str, cwd: str) -> Marks:
-    read = (person_file(home), folder_file(cwd), mcp_json_file(cwd), trust_file(home))
-    return tuple(_mark(path) for path in read)
+    return tuple(map(_mark, _files(home, cwd)))
+
+
+@lru_cache(64)
+def _files(home: str, cwd: str) -> tuple[str, ...]:
+    return person_file(home), folder_file(cwd), mcp_json_file(cwd), trust_file(home)
 
 
 def _mark(path: str) -> tuple[int, int, int] | None:

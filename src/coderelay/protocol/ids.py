@@ -33,10 +33,11 @@ def new_id() -> str:
 
 def derived_id(*parts: object) -> str:
     """A deterministic id: the same parts always give the same id, so that rebuilt rows keep theirs."""
-    from hashlib import sha1  # imported late: a process that derives no id need not load it
+    import hashlib  # imported late: a process that derives no id need not load it
 
     name = _NAMESPACE + "/".join(map(str, parts)).encode()
-    digest = bytearray(sha1(name, usedforsecurity=False).digest()[:16])  # what `uuid.uuid5` does, with less around it
+    hashed = hashlib.sha1(name, usedforsecurity=False)  # what `uuid.uuid5` does, with less around it
+    digest = bytearray(hashed.digest()[:16])
     digest[6] = digest[6] & 0x0F | 0x50
     digest[8] = digest[8] & 0x3F | 0x80
     text = digest.hex()

@@ -265,7 +265,8 @@ class Steps:
         offered = Offered(self._skills(), self._settings.subagents if self._toolbox.has("task") else ())
         known = current_notes(state, self._workspace.disk, self._settings.home, model.card.context, offered)
         hide = self._settings.secrets.hide
-        return new_notes([replace(note, text=hide(note.text)) for note in known], state.told)
+        fresh = new_notes(known, state.told)  # few are, and masking takes longer than comparing
+        return new_notes([replace(note, text=hide(note.text)) for note in fresh], state.told)
 
     def _skills(self) -> tuple[SkillShown, ...]:
         return self._settings.skills if self._toolbox.has("skill") else ()

@@ -39,6 +39,8 @@ class Secrets:
     def hide(self, text: str) -> str:
         """The text with its secrets masked. A text without secrets is returned as the same object, so that it keeps
         its template if it has one."""
+        if not text:
+            return text
         hidden = hide_encoded(self._hide_plain(text), lambda plain: self._hide_plain(plain) != plain)
         return text if hidden == text else hidden
 

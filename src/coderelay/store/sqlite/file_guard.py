@@ -75,11 +75,9 @@ class OpenFiles:
     def removed(self) -> str | None:
         """Must be called before each read. Returns the -wal or -shm file that was removed, since another process may
         have created a new one. Returns None if the database itself is gone: then there is nothing to reopen."""
-        if _identity(self._path) != self._database:
-            return None
-        if _identity(self._wal) != self._wal_opened:
-            return self._wal
-        return self._shm if _identity(self._shm) != self._shm_opened else None
+        beside = ((self._wal, self._wal_opened), (self._shm, self._shm_opened))
+        removed = next((path for path, opened in beside if _identity(path) != opened), None)
+        return removed if removed is not None and _identity(self._path) == self._database else None
 
     def settle_removed(self, connection: sqlite3.Connection) -> None:
         """Must be called before all connections of this process are closed because a file was removed; call `release`

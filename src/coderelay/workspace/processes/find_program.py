@@ -11,9 +11,10 @@ from coderelay.workspace.files.folders import is_in
 
 def find_program(name: str, path: str, folders: Collection[str]) -> str | None:
     """`path` is a list of folders as in PATH; `folders` are the real paths of the session's folders."""
-    for folder in outside_path(path, folders).split(os.pathsep):
+    for folder in filter(os.path.isabs, path.split(os.pathsep)):
         program = os.path.join(folder, name)
-        if folder and os.access(program, os.X_OK) and os.path.isfile(program) and _is_outside(program, folders):
+        is_there = os.access(program, os.X_OK) and os.path.isfile(program)
+        if is_there and _is_outside(folder, folders) and _is_outside(program, folders):  # slow, and few are there
             return program
     return None
 

@@ -24,11 +24,8 @@ def _owner(path: str) -> int | None:
         return None
 
 
-def branch_of(folder: str) -> str | None:
-    """`branch NAME`, or `commit abc…` if no branch is checked out, or None outside of a repository."""
-    root = root_of(folder)
-    if root is None:
-        return None
+def branch_in(root: str) -> str:
+    """`branch NAME`, or `commit abc…` if no branch is checked out. `root` is the root of the work tree."""
     head = _first_line(os.path.join(_git_folder(root), "HEAD"))
     if head.startswith("ref: refs/heads/"):
         return f"branch {head.removeprefix('ref: refs/heads/')}"

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable
 from coderelay.protocol.content import Note
 from coderelay.protocol.errors import ToolFailed
 from coderelay.workspace.files.disk import Disk
-from coderelay.workspace.trees.git_head import root_of
 
 NAMES = ("AGENTS.md", "CLAUDE.md")
 _BYTES = 32 * 1024
@@ -18,13 +17,13 @@ _TAG = (  # the tags of coderelay's own notes; a file must not be able to imitat
 _LOOKED_AT = 200  # only the most recently read files
 
 
-def instruction_notes(cwd: str, home: str, seen: Collection[str], window: int) -> list[Note]:
+def instruction_notes(cwd: str, home: str, seen: Collection[str], window: int, repository: str | None) -> list[Note]:
     """The instructions as notes: first the person's own, then those of every folder from the repository root to the
-    working folder, then those of folders below it that contain a file in `seen`. All paths are resolved
-    (realpath)."""
+    working folder, then those of folders below it that contain a file in `seen`. `repository` is the root
+    of the work tree that contains the working folder. All paths are resolved (realpath)."""
     most = min(_BYTES, int(window * _SHARE))
     notes = [_note(None, home, "~/.coder/", most)]
-    top = root_of(cwd) or cwd
+    top = repository or cwd
     for folder in [*_down_to(top, cwd), *_below(cwd, list(seen)[-_LOOKED_AT:])]:
         notes.append(_note(top, folder, os.path.relpath(folder, cwd) + "/", most))
     return [note for note in notes if note is not None]

@@ -19,7 +19,7 @@ from coderelay.protocol.session_info import Item, SkillShown, SubagentShown
 from coderelay.session.background import background_topic, over_topic, status_text
 from coderelay.session.state import BackgroundCommand, State, is_list, items_of, last_list
 from coderelay.workspace.files.disk import Disk
-from coderelay.workspace.trees.git_head import branch_of
+from coderelay.workspace.trees.git_head import branch_in, root_of
 
 _LOOKED_AT = 200  # only the most recently read files
 TOPIC = "skills"
@@ -46,10 +46,11 @@ def current_notes(state: State, disk: Disk, home: str, window: int, offered: Off
     """All notes that hold now. `window` is the model's context window in tokens; a small window gets short notes."""
     settings = state.settings
     assert settings is not None
+    repository = root_of(disk.root)
     return [
-        environment_note(settings.cwd, settings.folders),
+        environment_note(settings.cwd, settings.folders, repository),
         *_file_notes(disk.root, state.told, window),
-        *instruction_notes(disk.root, home, state.seen, window),
+        *instruction_notes(disk.root, home, state.seen, window, repository),
         *given_notes(settings.instructions, state.told),
         *_skill_notes(offered.skills, state.told, window),
         *subagent_notes(offered.subagents, state.told, window),
@@ -114,14 +115,14 @@ def _changed(path: str, disk: Disk) -> Note:
     return Note(f"file:{path}", f"<file-changed>{disk.relative(path)} {now}.</file-changed>")
 
 
-def environment_note(cwd: str, folders: Sequence[str]) -> Note:
+def environment_note(cwd: str, folders: Sequence[str], repository: str | None) -> Note:
     system = os.uname()
     lines = [
         f"Working folder: {cwd}",
         *(f"Also at hand: {folder}" for folder in folders),
         f"System: {system.sysname} {system.release} ({system.machine})",
         f"Date: {time.strftime('%Y-%m-%d')}",
-        f"Git: {branch_of(os.path.realpath(cwd)) or 'not a repository'}",
+        f"Git: {branch_in(repository) if repository is not None else 'not a repository'}",
     ]
     return Note("environment", "\n".join(["<environment>", *lines, "</environment>"]))
 

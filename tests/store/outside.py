@@ -32,9 +32,11 @@ def dictionaries(path: Path, sql: str) -> list[dict[str, Any]]:
 
 
 def tables(path: Path) -> tuple[list[Row], list[Row]]:
-    """All of `sessions` and `messages`; the order of messages within a session counts."""
+    """All of `sessions` and `messages`; the order of messages within a session counts. Of `changed`, which orders the
+    lists, only the order counts (decision 0035)."""
+    sessions = dictionaries(path, "SELECT *, rank() OVER (ORDER BY changed) AS place FROM sessions ORDER BY id")
     return (
-        rows(path, "SELECT * FROM sessions ORDER BY id"),
+        [tuple(value for name, value in row.items() if name != "changed") for row in sessions],
         rows(path, "SELECT * FROM messages ORDER BY session_id, rowid"),
     )
 

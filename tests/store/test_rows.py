@@ -292,6 +292,27 @@ def test_a_projection_may_change_any_column(tmp_path: Path) -> None:
     assert rows(path, "SELECT cwd, created_at FROM sessions") == [("/2", 2)]
 
 
+def test_the_session_that_changed_last_keeps_its_place_in_the_lists_while_it_goes_on(tmp_path: Path) -> None:
+    """An append to it writes to no index of sessions; an append to another one puts that one first."""
+    path, a, b = tmp_path / "sessions.db", SessionId("a"), SessionId("b")
+
+    async def use() -> None:
+        store = SqliteStore(str(path), SessionRows())
+        for session in (a, b):
+            await write(store, session, [[created()]])
+        before = rows(path, "SELECT id, changed FROM sessions ORDER BY changed DESC")
+        await write(store, b, [[prompt()], [prompt("second")]])
+        assert rows(path, "SELECT id, changed FROM sessions ORDER BY changed DESC") == before
+        assert [(each.id, each.queued) for each in await store.sessions()] == [(b, 2), (a, 0)]
+        await write(store, a, [[prompt()]])
+        assert [(each.id, each.queued) for each in await store.sessions()] == [(a, 1), (b, 2)]
+        await write(store, b, [[prompt("third")]])
+        assert [(each.id, each.queued) for each in await store.sessions(cwd="/work")] == [(b, 3), (a, 1)]
+        await store.close()
+
+    asyncio.run(use())
+
+
 def test_a_deleted_session_is_not_to_be_found_in_the_file(tmp_path: Path) -> None:
     path = tmp_path / "sessions.db"
     secret = "correct horse battery staple"

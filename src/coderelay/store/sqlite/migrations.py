@@ -100,6 +100,19 @@ STEPS = (
         ) WHERE id = NEW.id;
     END;
     """,
+    # The session that changed last keeps its number while it goes on, so that an append writes to no index of
+    # sessions. Messages are found by their primary key and sorted when they are read.
+    """
+    DROP TRIGGER session_changed;
+    CREATE TRIGGER session_changed AFTER UPDATE ON sessions
+    WHEN NEW.changed = OLD.changed AND NEW.changed < (SELECT max(changed) FROM sessions) BEGIN
+        UPDATE sessions SET changed = max(
+            (SELECT max(changed) + 1 FROM sessions),
+            coalesce((SELECT rowid FROM event WHERE session_id = NEW.id ORDER BY seq DESC LIMIT 1), 0)
+        ) WHERE id = NEW.id;
+    END;
+    DROP INDEX messages_by_session;
+    """,
 )
 
 

@@ -289,6 +289,7 @@ class SqliteStore:
         """Compute the rows from the events one by one, beginning with the session's present `row`, and return the new
         one: how the events were grouped into appends makes no difference."""
         messages: list[tuple[str, str, str, int]] = []
+        stored = row
         for each in recorded:
             before, row = row, self._projection.summary(row, each)
             if row is not None:
@@ -296,8 +297,9 @@ class SqliteStore:
             elif before is not None:
                 messages.clear()
                 _drop_rows(connection, session)
+                stored = None
         if row is not None:
-            _write_summary(connection, row)
+            _write_summary(connection, row, stored)
             connection.executemany(
                 "INSERT OR IGNORE INTO messages (id, session_id, data, created_at) VALUES (?, ?, ?, ?)", messages
             )
@@ -369,10 +371,18 @@ def _drop_rows(connection: sqlite3.Connection, session: SessionId) -> None:
     connection.execute("DELETE FROM messages WHERE session_id = ?", (session,))
 
 
-def _write_summary(connection: sqlite3.Connection, row: Summary) -> None:
+def _write_summary(connection: sqlite3.Connection, row: Summary, stored: Summary | None) -> None:
+    """Most appends change only the summary and the time of a session. If nothing else is named, SQLite leaves the
+    indexes alone; a trigger moves the session to the top of the lists unless it is there already."""
+    summary, columns = msgspec.json.encode(row).decode(), _columns(row)
+    if stored is not None and columns == _columns(stored):
+        connection.execute(
+            "UPDATE sessions SET updated_at = ?, summary = ? WHERE id = ?", (row.updated_at, summary, row.id)
+        )
+        return
     connection.execute(
         "INSERT INTO sessions (id, title, claude_session_id, cwd, allowed_tools, last_prompt, created_at,"
-        " updated_at, phase, summary, changed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+        " phase, updated_at, summary, changed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
         " max((SELECT coalesce(max(changed), 0) + 1 FROM sessions),"
         " (SELECT rowid FROM event WHERE session_id = ? ORDER BY seq DESC LIMIT 1)))"
         " ON CONFLICT (id) DO UPDATE SET title = excluded.title,"
@@ -380,17 +390,10 @@ def _write_summary(connection: sqlite3.Connection, row: Summary) -> None:
         " allowed_tools = excluded.allowed_tools, last_prompt = excluded.last_prompt,"
         " created_at = excluded.created_at, updated_at = excluded.updated_at, phase = excluded.phase,"
         " summary = excluded.summary, changed = excluded.changed",
-        (
-            row.id,
-            row.title,
-            row.agent_session_id,
-            row.cwd,
-            ",".join(row.allowed_tools),
-            row.last_prompt,
-            row.created_at,
-            row.updated_at,
-            row.phase,
-            msgspec.json.encode(row).decode(),
-            row.id,
-        ),
+        (row.id, *columns, row.updated_at, summary, row.id),
     )
+
+
+def _columns(row: Summary) -> tuple[str | int | None, ...]:
+    tools = ",".join(row.allowed_tools)
+    return row.title, row.agent_session_id, row.cwd, tools, row.last_prompt, row.created_at, row.phase

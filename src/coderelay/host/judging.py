@@ -42,6 +42,8 @@ class Judging:
     async def judge(self, state: State, calls: Sequence[Call], needs: Sequence[Need]) -> tuple[Judged, ...]:
         """Judge the calls of one message, all together. The needs must be in the form that is stored and shown,
         because the reasons quote them."""
+        if not needs:
+            return ()
         facts = await self._facts(state, needs)
         verdicts = self._verdicts(state, needs, (), facts)
         if any(each.verdict == "ask" for each in verdicts):

@@ -79,7 +79,7 @@ class Commands:
         """Run a command to its end, as `Processes.run` does."""
         sandbox = self._sandbox()
         try:
-            async with self._place(rights) as place:
+            async with self._place(rights, sandbox) as place:
                 finished = await place.processes.run(
                     argv,
                     cwd=self._cwd,
@@ -106,7 +106,7 @@ class Commands:
         free_bytes: int = FREE_BYTES,
     ) -> RunningCommand:
         """Start a command and let it run on, as `Processes.start` does."""
-        async with self._place(rights) as place:
+        async with self._place(rights, self._sandbox()) as place:
             return await place.processes.start(
                 argv,
                 cwd=self._cwd,
@@ -117,8 +117,7 @@ class Commands:
             )
 
     @asynccontextmanager
-    async def _place(self, rights: Collection[Right]) -> AsyncGenerator[Confinement]:
-        sandbox = self._sandbox()
+    async def _place(self, rights: Collection[Right], sandbox: Sandbox | None) -> AsyncGenerator[Confinement]:
         if sandbox is None or "outside" in rights or sandbox.backend == "none":
             temporary = self._environment.get("TMPDIR", "/tmp")
             yield Confinement(self._processes, {**self._environment, **self._variables}, temporary)

@@ -1,6 +1,7 @@
 """Asks as text, and typed text parsed into decisions; shared by all surfaces where people type.
 
-Each kind of ask has one function here that says how it is shown and which words answer it. A text is `t("…")`, with
+Each kind of ask has one function here that says how it is shown and which words answer it, except that all kinds that
+are answered with yes or no share one: they declare their texts themselves. A text is `t("…")`, with
 its translations in `languages/`, or `localize(Localized("…", "…"))`, which keeps the Chinese beside the function.
 """
 
@@ -11,14 +12,13 @@ from functools import cache
 
 from msgspec import Struct
 
-from coderelay.client.language import t
+from coderelay.client.language import localize, t
 from coderelay.client.permission_ask_text import permission_in_words
 from coderelay.client.visible import visible
 from coderelay.protocol.asks import (
     Allow,
     Answers,
     Ask,
-    BudgetAsk,
     Decision,
     Deny,
     DenyAndStop,
@@ -27,6 +27,7 @@ from coderelay.protocol.asks import (
     PlanAsk,
     PlanDecision,
     QuestionAsk,
+    YesNo,
 )
 from coderelay.protocol.calls import Need, Question
 from coderelay.protocol.errors import BadInput
@@ -96,8 +97,8 @@ def shown(ask: Ask) -> AskShown:
             return _questions(ask)
         case PlanAsk():
             return _plan(ask)
-        case BudgetAsk():
-            return _budget(ask)
+        case _:
+            return _yes_no(ask.yes_no)
 
 
 def _permission(ask: PermissionAsk) -> AskShown:
@@ -175,17 +176,14 @@ def _plan(ask: PlanAsk) -> AskShown:
     )
 
 
-def _budget(ask: BudgetAsk) -> AskShown:
-    whose = t("this session") if ask.span == "session" else t("today")
-    limit, spent = _dollars(ask.limit), _dollars(ask.spent)
-    used = t("Budget for {whose} reached: {spent} of {limit} spent", limit=limit, whose=whose, spent=spent)
-    then = t("Continue up to {until}?", until=_dollars(ask.until))
+def _yes_no(put: YesNo) -> AskShown:
+    happened = localize(put.happened, **put.values)
     return AskShown(
-        headline=used,
-        text=f"{used}\n  {then}",
+        headline=happened,
+        text=f"{happened}\n  {localize(put.question, **put.values)}",
         choices=t("Allow? y / n"),
         parse=_permit,
-        options=(AskOption("y", t("Yes"), "y"), AskOption("n", t("No, stop here"), "n")),
+        options=(AskOption("y", t("Yes"), "y"), AskOption("n", localize(put.no), "n")),
     )
 
 
@@ -244,10 +242,6 @@ def _preview(diff: str) -> str:
     left = len(lines) - _DIFF_LINES
     more = t("and 1 more line") if left == 1 else t("and {count} more lines", count=left)
     return "".join(f"\n{line}" for line in lines[:_DIFF_LINES]) + (f"\n({more})" if left > 0 else "")
-
-
-def _dollars(amount: float) -> str:
-    return f"${amount:.2f}" if amount >= 1 else f"${amount:.4f}"
 
 
 def _question_in_words(question: Question) -> str:

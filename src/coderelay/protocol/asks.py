@@ -4,9 +4,10 @@ An ask is opened once; exactly one answer, or the end of its turn, closes it. At
 `unanswered`. Every kind can be denied. Apart from
 that, each kind is `answered_by` one type of decision, and `misfit` is the message for a person who gives another.
 
-To add a kind of ask, add its class here and to `Ask`, and to `client/ask_text` how it is shown and which words answer
-it; the terminal draws it from that. An ask about a call is opened in `host/open_ask`, the ask about money in
-`host/budget`, the ask about the plan of a turn that ended in `session/turn_transitions`.
+To add a kind of ask, add its class here and to `Ask`. If yes or no answers it, its `yes_no` says how it is put to a
+person, and that is all; for another kind, add to `client/ask_text` how it is shown and which words answer it. All
+surfaces draw it from that. An ask about a call is opened in `host/open_ask`, the ask about money in `host/budget`,
+the ask about the plan of a turn that ended in `session/turn_events`.
 """
 
 from typing import ClassVar, Literal
@@ -15,6 +16,7 @@ from msgspec import Struct
 
 from coderelay.protocol.calls import Need, Question, Right
 from coderelay.protocol.ids import AskId, CallId, MachineId
+from coderelay.protocol.localized import Localized
 from coderelay.protocol.translatable import Translatable, keep_templates
 
 Scope = Literal["once", "session", "project", "person"]
@@ -69,6 +71,16 @@ class PlanDecision(Struct, frozen=True, tag="plan", omit_defaults=True):
 
 
 Decision = Allow | Deny | DenyAndStop | Answers | PlanDecision
+
+
+class YesNo(Struct, frozen=True):
+    """How an ask that is answered with yes or no is put to a person: what has happened, in one line, what is asked,
+    and what the refusal is called. The texts are templates for the `values`."""
+
+    happened: Localized
+    question: Localized
+    no: Localized
+    values: dict[str, str] = {}
 
 
 class PermissionAsk(Struct, frozen=True, tag="permission", omit_defaults=True):
@@ -140,9 +152,30 @@ class BudgetAsk(Struct, frozen=True, tag="budget", omit_defaults=True):
         return None
 
     @property
+    def yes_no(self) -> YesNo:
+        return YesNo(
+            _SESSION_BUDGET_REACHED if self.span == "session" else _DAY_BUDGET_REACHED,
+            Localized("Continue up to {until}?", "继续吗？最多到 {until}"),
+            Localized("No, stop here", "拒绝，到此停止"),
+            {"spent": _dollars(self.spent), "limit": _dollars(self.limit), "until": _dollars(self.until)},
+        )
+
+    @property
     def allowance(self) -> str:
         """What the answer counts for: the span, or this person's span."""
         return f"{self.span} {self.person}" if self.person else self.span
+
+
+_SESSION_BUDGET_REACHED = Localized(
+    "Budget for this session reached: {spent} of {limit} spent", "本会话的预算已用完：{limit} 中已花费 {spent}"
+)
+_DAY_BUDGET_REACHED = Localized(
+    "Budget for today reached: {spent} of {limit} spent", "今天的预算已用完：{limit} 中已花费 {spent}"
+)
+
+
+def _dollars(amount: float) -> str:
+    return f"${amount:.2f}" if amount >= 1 else f"${amount:.4f}"
 
 
 Ask = PermissionAsk | QuestionAsk | PlanAsk | BudgetAsk

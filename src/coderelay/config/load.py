@@ -18,7 +18,8 @@ from coderelay.protocol.languages import LANGUAGES, locale_language
 from coderelay.protocol.translatable import say
 
 Marks = tuple[tuple[int, int, int] | None, ...]
-"""For each file that `load` reads, its modification time, size and inode, or None if it does not exist."""
+"""For each file that `load` reads, its modification time, size and inode, or None if it does not exist or does not
+matter."""
 
 
 class Config(Struct, frozen=True):
@@ -110,11 +111,13 @@ def _load(home: str, env: Mapping[str, str], cwd: str | None) -> Config:
 
 
 def _marks(home: str, cwd: str) -> Marks:
-    return tuple(map(_mark, _files(home, cwd)))
+    person, of_folder, mcp, trust = _files(home, cwd)
+    wanted = _mark(of_folder), _mark(mcp)
+    return _mark(person), *wanted, _mark(trust) if any(wanted) else None  # otherwise there is nothing to trust
 
 
 @lru_cache(64)
-def _files(home: str, cwd: str) -> tuple[str, ...]:
+def _files(home: str, cwd: str) -> tuple[str, str, str, str]:
     return person_file(home), folder_file(cwd), mcp_json_file(cwd), trust_file(home)
 
 

@@ -140,9 +140,12 @@ def test_r_alone_lets_the_person_pick(serve: Serve, coder_on: CoderOn) -> None:
         (["--permission-mode", "bypassPermissions"], "yolo"),
         (["--permission-mode", "plan"], "plan"),
         (["--dangerously-skip-permissions"], "yolo"),
+        (["--full-auto"], "auto-edit"),
+        (["--yolo"], "yolo"),
+        (["--dangerously-bypass-approvals-and-sandbox"], "yolo"),
     ],
 )
-def test_the_modes_have_the_names_of_claude_code_too(
+def test_the_modes_have_the_names_of_other_tools_too(
     serve: Serve, coder_on: CoderOn, arguments: list[str], mode: str
 ) -> None:
     coder = coder_on(serve(script(says("done"))))
@@ -180,3 +183,73 @@ def test_verbose_shows_progress_beside_json(serve: Serve, coder_on: CoderOn) -> 
     coder = coder_on(serve(script(proposes(bash("echo hi")), says("done"))))
     ran = coder.run("-p", "go", "--verbose", "--output-format", "stream-json", "--mode", "yolo", with_progress=True)
     assert ran.err.startswith("• bash echo hi\n  exit code 0")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (
+            ["--sandbox", "workspace-write", "fix it"],
+            "unknown option --sandbox\nLeave it out: commands run in a sandbox.",
+        ),
+        (["-a", "never", "-p", "fix it"], "unknown option -a\nUse --mode: plan only reads, default asks,"),
+        (["-p", "x", "--json"], "unknown option --json\nUse --output stream-json,"),
+        (["-p", "x", "--settings=my.json"], "Settings are in ~/.coder/config.json"),
+        (["-p", "x", "--output-fromat", "json"], "Did you mean --output-format?"),
+        (
+            ["-c", "model=gpt-5", "-p", "x"],
+            "-c continues the newest session; 'model=gpt-5' is no prompt\nUse --model NAME.",
+        ),
+        (["exec", "fix the tests"], "coder has no command 'exec'\nUse: coder -p \"PROMPT\""),
+        (["exec", "resume", "--last"], "coder has no command 'exec'"),
+        (["login"], "There is no login. Set ANTHROPIC_API_KEY or OPENAI_API_KEY"),
+        (["config", "list"], "/config in a session shows and changes them."),
+        (["fix", "the", "tests"], 'unexpected argument: the tests\nPut a prompt in quotes: coder "fix the tests"'),
+    ],
+)
+def test_an_option_or_command_of_another_tool_says_what_to_use(
+    serve: Serve, coder_on: CoderOn, arguments: list[str], told: str
+) -> None:
+    ran = coder_on(serve(script())).run(*arguments)
+    assert (ran.code, ran.out, told in ran.err) == (2, "", True), ran.err
+    assert (len(ran.err.splitlines()) < 4, "usage:" in ran.err) == (True, False)
+
+
+def test_a_prompt_may_begin_with_the_command_of_another_tool(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    server = serve(script(says("a"), says("b"), says("c")))
+    coder = coder_on(server)
+    coder.run("-p", "review")
+    coder.run("review the tests", "-p")
+    (folder / "exec").mkdir()
+    coder.run("-p", "look", "exec")
+    assert [asked(server, each) for each in range(3)] == ["review", "review the tests", "look"]
+
+
+def test_help_as_a_word_prints_the_help(serve: Serve, coder_on: CoderOn) -> None:
+    coder = coder_on(serve(script()))
+    assert coder.run("help") == coder.run("--help")
+
+
+def test_resume_last_continues_the_newest_session(serve: Serve, coder_on: CoderOn) -> None:
+    coder = coder_on(serve(script(says("a"), says("b"))))
+    coder.run("-p", "first")
+    coder.run("resume", "--last", text="more\n")
+    assert len(coder.run("sessions", "--json").out.splitlines()) == 1
+    ran = coder.run("resume", "--last", "abc")
+    assert (ran.code, "give an ID or --last, not both" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("sonnet", "no API key for anthropic:claude-sonnet-"),
+        ("claude-opus-5-5", "no API key for anthropic:claude-opus-5-5"),
+        ("no-such-model", "model 'no-such-model' must be provider:name, like openai:no-such-model"),
+    ],
+)
+def test_a_model_may_be_named_without_its_provider(serve: Serve, coder_on: CoderOn, given: str, told: str) -> None:
+    ran = coder_on(serve(script())).run("-m", given, "-p", "x")
+    assert (ran.code, told in ran.err) == (1, True), ran.err
+    openai = serve(script(says("done")))
+    assert coder_on(openai).run("-m", "gpt-5.5", "-p", "x").out == "done\n"
+    assert openai.requests[0]["model"] == "gpt-5.5"

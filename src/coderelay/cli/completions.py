@@ -40,9 +40,10 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "": (
         *SUBCOMMANDS,
         *("--print", "--prompt", "--output", "--output-format", "--verbose", "--mode", "--permission-mode"),
-        *("--dangerously-skip-permissions", "--model", "--agent", "--resume", "--continue", "--here"),
+        *("--full-auto", "--dangerously-skip-permissions", "--yolo", "--dangerously-bypass-approvals-and-sandbox"),
+        *("--model", "--agent", "--resume", "--continue", "--here"),
         *("--allowed-tools", "--unattended", "--max-steps", "--max-turns", "--append-system-prompt", "--add-dir"),
-        *("--cwd", "--version"),
+        *("--cwd", "--cd", "--version"),
     ),
     "web": ("--host", "--port", "--no-open", "--dev"),
     "sessions": ("list", "search", "show", "export", "delete", "backup"),
@@ -52,7 +53,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "sessions export": ("SESSION",),
     "sessions delete": ("SESSION",),
     "sessions backup": (),
-    "resume": ("SESSION", "--here"),
+    "resume": ("SESSION", "--here", "--last"),
     "asks": ("--json",),
     "answer": ("ASK", "--no-wait"),
     "permissions": ("list", "revoke", "check", "trust", "untrust", "--session"),
@@ -76,13 +77,13 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 VALUES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("--output", "--output-format"), ("text", "json", "stream-json")),
     **dict.fromkeys(("--mode", "--permission-mode"), MODE_NAMES),
-    "--model": ("MODEL",),
+    **dict.fromkeys(("-m", "--model"), ("MODEL",)),
     "--agent": AGENTS,
     **dict.fromkeys(("-r", "--resume"), ("SESSION",)),
     "--session": ("SESSION",),
     "--unattended": ("park", "deny", "allow"),
     **dict.fromkeys(("-p", "--print", "--prompt", "--allowed-tools", "--max-steps", "--max-turns"), ()),
-    **dict.fromkeys(("--append-system-prompt", "--add-dir", "--cwd", "--limit", "--name"), ()),
+    **dict.fromkeys(("--append-system-prompt", "--add-dir", "-C", "--cwd", "--cd", "--limit", "--name"), ()),
     **dict.fromkeys(("--url", "--env", "--header", "--host", "--port"), ()),
 }
 

@@ -59,13 +59,27 @@ def parser() -> Arguments:
         help=t("what the agent may do without asking; Claude Code's names for the modes are known too"),
     )
     add(
+        "--full-auto",
+        dest="mode",
+        action="store_const",
+        const="auto-edit",
+        help=t("same as --mode auto-edit"),
+    )
+    add(
         "--dangerously-skip-permissions",
+        "--yolo",
+        "--dangerously-bypass-approvals-and-sandbox",
         dest="mode",
         action="store_const",
         const="yolo",
         help=t("same as --mode yolo: ask nothing, and run commands without a sandbox"),
     )
-    add("--model", metavar="PROVIDER:NAME")
+    add(
+        "-m",
+        "--model",
+        metavar="PROVIDER:NAME",
+        help=t("the model to use, for example {example}", example="anthropic:claude-sonnet-4-5"),
+    )
     add("--agent", choices=AGENTS)
     add(
         "-r",
@@ -98,7 +112,7 @@ def parser() -> Arguments:
     )
     add("--append-system-prompt", metavar="TEXT", help=t("extra instructions for the model, kept with the session"))
     add("--add-dir", action="append", metavar="DIR", help=t("additional folder that the session may use"))
-    add("--cwd", metavar="DIR", help=t("the folder to work in"))
+    add("-C", "--cwd", "--cd", metavar="DIR", help=t("the folder to work in"))
     parser.add_argument("-V", "--version", action="version", version=f"coder {__version__}")
     return parser
 
@@ -150,7 +164,14 @@ def is_terminal() -> bool:
 def parse(arguments: list[str]) -> tuple[argparse.Namespace, str, str | None]:
     """The options, the folder, and the prompt of `-p` if there is one. A prompt for the terminal is
     `options.first_prompt`. Exits with 2 if something is wrong."""
-    options = parser().parse_args(arguments)
+    if arguments == ["help"] and not os.path.isdir("help"):
+        arguments = ["--help"]
+    coder = parser()
+    options, unknown = coder.parse_known_args(arguments)
+    if unknown:
+        from coderelay.cli.startup.other_tools import unknown_arguments  # for errors only
+
+        coder.error(unknown_arguments(unknown, options.path or "", coder.option_names()))
     if options.resume is not None and options.latest:
         parser().error(t("--resume and --continue cannot be used together"))
     if options.here and options.resume in (None, PICK):
@@ -160,7 +181,7 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, str, str | None]:
         parser().error(t("give the folder only once, as PATH or with --cwd"))
     folder = folder_of(options.cwd or options.path)
     if not os.path.isdir(folder):
-        parser().error(_no_folder(folder, options.path or ""))
+        parser().error(_no_folder(folder, options))
     if not _is_text(folder):
         parser().error(t("coder cannot work in a folder whose name is not UTF-8"))
     if options.prompt is None:
@@ -182,8 +203,10 @@ def _take_prompt(options: argparse.Namespace) -> str:
     """The positional argument is a folder if there is one of that name. Otherwise it is the prompt: that of `-p` if
     that has none, else the first one for the terminal."""
     given = options.path
-    if given is None or options.prompt or os.path.isdir(folder_of(given)) or not _may_be_prompt(given):
+    if given is None or options.prompt or os.path.isdir(folder_of(given)) or not _may_be_prompt(given, options):
         return ""
+    if options.prompt is None and (problem := _command_of_others(given)):
+        parser().error(problem)
     options.path = None
     if options.prompt is None:
         return decoded(os.fsencode(given))
@@ -191,12 +214,21 @@ def _take_prompt(options: argparse.Namespace) -> str:
     return ""
 
 
-def _may_be_prompt(given: str) -> bool:
+def _may_be_prompt(given: str, options: argparse.Namespace) -> bool:
     """Whether a text that names no folder is meant as a prompt, and not as a path or as a subcommand."""
     if len(given.split()) > 1 or not given.isascii():
         return True
     is_path = os.sep in given or given.startswith((".", "~"))
-    return bool(given.strip()) and not is_path and not _near(given)
+    return bool(given.strip()) and not is_path and not (options.latest and "=" in given) and not _near(given)
+
+
+def _command_of_others(given: str) -> str:
+    """What to use instead of a word that is a subcommand of another tool; empty if it is none."""
+    if len(given.split()) > 1:
+        return ""
+    from coderelay.cli.startup.other_tools import command_of_others  # a prompt of one word is rare
+
+    return command_of_others(given)
 
 
 def _near(given: str) -> list[str]:
@@ -205,7 +237,12 @@ def _near(given: str) -> list[str]:
     return get_close_matches(given, SUBCOMMANDS, 1)
 
 
-def _no_folder(folder: str, given: str) -> str:
+def _no_folder(folder: str, options: argparse.Namespace) -> str:
+    given = options.path or ""
+    if options.latest and "=" in given:
+        from coderelay.cli.startup.other_tools import codex_setting  # for errors only
+
+        return codex_setting(given)
     if near := _near(given):
         return t("no such folder: {folder}; did you mean `coder {name}`?", folder=folder, name=near[0])
     return t("no such folder: {folder}", folder=folder)

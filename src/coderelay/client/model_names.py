@@ -13,6 +13,12 @@ def agent_for(model: str, agent: str = NATIVE) -> str:
 
 
 def with_provider(name: str, current: str) -> str:
-    """A name without a provider gets the provider of the current model. The models of some agents have none."""
+    """A name without a provider gets the provider of the current model, and `sonnet` means the newest one of that
+    provider. The models of some agents have no provider."""
     provider, colon, _ = current.partition(":")
-    return f"{provider}:{name}" if colon and ":" not in name and name != GUIDE else name
+    if not colon or ":" in name or name == GUIDE:
+        return name
+    from coderelay.models.catalog import full_name  # only where a model is named
+
+    full = full_name(name)
+    return full if full.startswith(f"{provider}:") else f"{provider}:{name}"

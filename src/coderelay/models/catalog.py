@@ -64,6 +64,25 @@ def models_of(provider: str) -> list[tuple[str, Card]]:
     return [(name, card_of(f"{provider}:{name}")) for name in names]
 
 
+def full_name(name: str) -> str:
+    """`provider:name` of a model that people name without its provider: the name that its maker gave it, or one word
+    of the names of one maker only (`sonnet`), which means the newest of them. Any other name is returned as it is."""
+    if ":" in name:
+        return name
+    makers = read_catalog().makers.items()
+    wanted = name.lower()
+    exact = [
+        f"{maker}:{each}" for maker, offer in makers for each in (*offer.models, *offer.retired) if each == wanted
+    ]
+    by_word = {
+        maker: next((each for each in offer.models if wanted in each.split("-")), "")
+        for maker, offer in makers
+        if wanted.isalpha()
+    }
+    found = exact or [f"{maker}:{each}" for maker, each in by_word.items() if each]
+    return found[0] if len(found) == 1 else name
+
+
 def cheap_of(model: str) -> str:
     """The small model of the same provider, for titles and summaries; the model itself if none is known."""
     cheap = card_of(model).cheap

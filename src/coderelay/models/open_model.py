@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from coderelay.http.address import parse_address, without_user
-from coderelay.models.catalog import card_of, cheap_of, models_of
+from coderelay.models.catalog import card_of, cheap_of, full_name, models_of
 from coderelay.models.endpoint import Endpoint
 from coderelay.models.model import Model
 from coderelay.models.model_card import Card
@@ -149,6 +149,8 @@ class Providers:
         maker, _, name = model.partition("/")
         if maker in self.names() and name.strip():
             return f"{maker}:{name}"
+        if (full := full_name(model)) != model:
+            return full
         _, colon, rest = model.partition(":")
         return f"openai:{rest.strip() or (not colon and model) or KNOWN['openai'].example}"
 

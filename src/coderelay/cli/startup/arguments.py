@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import sys
 
 from coderelay.client.language import retell, t
 
@@ -15,6 +14,7 @@ PICK = "\0"
 """The value of `--resume` without an ID. Nobody can type it."""
 SUBCOMMANDS = ("web", "sessions", "resume", "asks", "answer", "permissions", "mcp", "model", "doctor", "completions")
 _COLUMNS = 80
+_USAGE_LINES = 3
 _FIXED = (  # argparse's own texts
     "usage: ",
     "positional arguments:\n",
@@ -31,9 +31,16 @@ class Arguments(argparse.ArgumentParser):
     def format_help(self) -> str:
         return _translated(super().format_help())
 
+    def option_names(self) -> list[str]:
+        return [name for each in self._actions for name in each.option_strings]
+
     def error(self, message: str) -> "NoReturn":
-        self.print_usage(sys.stderr)
-        self.exit(2, t("{program}: error: {message}\n", program=self.prog, message=retell(message)))
+        """A usage of many lines would hide the message, so that `--help` is named instead."""
+        usage = self.format_usage()
+        is_short = usage.count("\n") <= _USAGE_LINES
+        told = t("{program}: error: {message}\n", program=self.prog, message=retell(message))
+        more = "" if is_short else t("`{program} --help` lists all options.", program=self.prog) + "\n"
+        self.exit(2, f"{usage if is_short else ''}{told}{more}")
 
 
 class HelpText(argparse.RawDescriptionHelpFormatter):

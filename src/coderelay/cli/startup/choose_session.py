@@ -14,6 +14,7 @@ from coderelay.client.model_names import GUIDE, agent_for, with_provider
 from coderelay.client.session_names import find_session, is_known
 from coderelay.client.visible import visible
 from coderelay.config.detect.detect import DetectedModel, detect
+from coderelay.models.catalog import full_name
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession, CreateSession, MoveSession, OpenSession
 from coderelay.protocol.errors import BadInput, CannotRun
@@ -79,7 +80,12 @@ def _more_folders(options: argparse.Namespace, cwd: str, known: tuple[str, ...] 
 async def _new_session(
     client: Client, options: argparse.Namespace, folder: str, app: App, by: By, allowed: tuple[str, ...]
 ) -> ChosenSession:
-    found = await detect(app.config, os.environ, flag=options.model, settings=app.config.settings.providers)
+    found = await detect(
+        app.config,
+        os.environ,
+        flag=options.model and full_name(options.model),
+        settings=app.config.settings.providers,
+    )
     agent = options.agent or found.agent
     if agent == "native" and found.model == GUIDE:
         raise CannotRun(found.line)

@@ -41,6 +41,13 @@ def test_the_last_message_decides_the_answer(last: dict[str, Any], answer: Answe
     assert echo({"messages": [user("before"), last]}) == answer
 
 
+@pytest.mark.parametrize("note", ["<mode>auto-edit</mode>", "<workflow>\n`make test` failed.\n</workflow>"])
+def test_a_message_of_notes_alone_does_not_make_the_answer_empty(note: str) -> None:
+    result = {"role": "tool", "content": "created a.txt"}
+    assert echo({"messages": [user("before"), result, user(note)]}) == Answer("done: created a.txt")
+    assert echo({"messages": [user("x"), {"role": "assistant", "content": "y"}, user(note)]}) == Answer("ok")
+
+
 @contextmanager
 def server(*arguments: str) -> Generator[str]:
     """The address of a server that runs as a program of its own."""

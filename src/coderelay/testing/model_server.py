@@ -34,7 +34,7 @@ A script file is a JSON list of answers, one for each request in turn; every fie
   {{"text": "on it", "calls": [{{"name": "bash", "arguments": {{"command": "make"}}}}]}}
 """
 _CHAT, _MESSAGES = "/v1/chat/completions", "/v1/messages"
-_NOTE_TAGS = "environment|instructions|skills|mode|file-changed|reminder"
+_NOTE_TAGS = "environment|instructions|skills|agents|files|mode|file-changed|background|hook|shell|reminder"
 _NOTES = re.compile(rf"(?:<({_NOTE_TAGS})\b[^>]*>.*?</\1>\n?)+\n?", re.DOTALL)
 _TODO_LIST = re.compile(r"\n\n<workflow>\n.*</workflow>\s*\Z", re.DOTALL)  # begun from a prompt of several steps
 
@@ -62,13 +62,22 @@ def without_notes(content: str) -> str:
 
 
 def echo(body: Body) -> Answer:
-    """The answer that follows from the last message of a request, in either wire format."""
-    message: Body = body["messages"][-1]
+    """The answer that follows from the last message of a request, in either wire format. A message of notes alone
+    says nothing: a change of the mode comes as one after the result of a call."""
+    for message in reversed(body["messages"]):
+        if message["role"] == "assistant":
+            break
+        if (answer := _answer_to(message)) != Answer():
+            return answer
+    return Answer("ok")
+
+
+def _answer_to(message: Body) -> Answer:
     results = [part for part in _parts(message) if part.get("type") == "tool_result"]
     if message["role"] == "tool" or results:
         return Answer("done: " + _text(results[-1] if results else message).partition("\n")[0])
     text = without_notes(without_notes(_text(message)))  # a todo list that was begun comes with a note of its own
-    text = _TODO_LIST.sub("", text)
+    text = _TODO_LIST.sub("", f"\n\n{text}").removeprefix("\n\n")
     verb, _, rest = text.partition(": ")
     match verb:
         case "run":

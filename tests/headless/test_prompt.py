@@ -51,8 +51,8 @@ def test_c13_several_steps_until_no_calls(serve: Serve, coder_on: CoderOn, folde
         )
     )
     ran = coder_on(server).run("-p", "build", "--mode", "yolo")
-    unchecked = "automatic verification was not run: no listed command fits this project; "
-    assert ran == Ran(0, "built\n", f"coder: {unchecked}`workflow.verify_commands` can name one\n")
+    unchecked = "tests not run: no test command found for this project; "
+    assert ran == Ran(0, "built\n", f"coder: {unchecked}name one in `workflow.verify_commands`\n")
     assert (folder / "out.txt").read_text() == "three"
     results = [m["content"] for m in server.requests[-1]["messages"] if m["role"] == "tool"]
     assert results == ["1\tone\n2\ttwo", "created out.txt (1 lines)", "one\ntwo\nthree"]

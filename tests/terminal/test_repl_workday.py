@@ -82,13 +82,13 @@ def test_c37_c42_what_fails_is_repaired_and_checked_again_before_ones_eyes(
     (coder.home / "config.json").write_text(json.dumps(ALLOWED))
     with repl(coder, "--mode", "auto-edit") as terminal:
         terminal.enter("make it")
-        seen = settle(terminal, "verified: `pytest -q` passed")
+        seen = settle(terminal, "`pytest -q` passed")
     order = [
         "done 1",
         "assert 2 == 1",
-        "`pytest -q` failed. Please repair this and verify again.",
+        "`pytest -q` failed. Please fix this and run it again.",
         "done 2",
-        "verified: `pytest -q` passed",
+        "`pytest -q` passed",
     ]
     places = [seen.all_text.find(each) for each in order]
     assert places == sorted(places), seen.all_text

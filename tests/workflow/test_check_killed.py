@@ -13,14 +13,11 @@ from tests.workflow.project import RIGHT, WRONG, Project
 
 COUNTED = "from a import one\n\n\ndef test_one():\n    open('runs', 'a').write('ran\\n')\n    assert one() == 1\n"
 WAITING = "import time, os\n\n\ndef test_one():\n    open('begun', 'w')\n    time.sleep(600)\n"
-CUT_OFF = (
-    "workflow: best-effort warning: `pytest -q` could not verify the changes (it was cut off and may have run); "
-    "verification ends here"
-)
+CUT_OFF = "workflow: warning: could not check the changes with `pytest -q`: it was interrupted and may have run"
 FIRST = ["model: write a.py → finished", "model: done"]
-FAILED = ["workflow: bash pytest -q → failed", "workflow: `pytest -q` failed. Please repair this and verify again."]
+FAILED = ["workflow: bash pytest -q → failed", "workflow: `pytest -q` failed. Please fix this and run it again."]
 SECOND = ["model: write a.py → finished", "model: done"]
-PASSED = ["workflow: bash pytest -q → finished", "workflow: verified: `pytest -q` passed"]
+PASSED = ["workflow: bash pytest -q → finished", "workflow: `pytest -q` passed"]
 WHOLE = [*FIRST, *FAILED, *SECOND, *PASSED]
 
 Open = Callable[[str], Project]

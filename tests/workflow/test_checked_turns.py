@@ -13,8 +13,8 @@ from tests.workflow.project import PYTHON, RIGHT, STILL_WRONG, WRONG, Project
 
 Open = Callable[..., Project]
 
-NOT_RUN = "automatic verification was not run"
-NO_COMMAND = f"{NOT_RUN}: no listed command fits this project; `workflow.verify_commands` can name one"
+NOT_RUN = "tests not run"
+NO_COMMAND = f"{NOT_RUN}: no test command found for this project; name one in `workflow.verify_commands`"
 
 
 @pytest.fixture
@@ -40,20 +40,18 @@ def test_c37_c42_x39_what_fails_is_repaired_by_the_model_and_checked_again(opene
         "model: write a.py → finished",
         "model: done 1",
         "workflow: bash pytest -q → failed",
-        "workflow: `pytest -q` failed. Please repair this and verify again.",
+        "workflow: `pytest -q` failed. Please fix this and run it again.",
         "model: write a.py → finished",
         "model: done 2",
         "workflow: bash pytest -q → finished",
-        "workflow: verified: `pytest -q` passed",
+        "workflow: `pytest -q` passed",
     ]
     assert (ran.code, ran.out) == (0, "done 2\n")
-    assert ran.err == (
-        "coder: `pytest -q` failed. Please repair this and verify again.\ncoder: verified: `pytest -q` passed\n"
-    )
+    assert ran.err == ("coder: `pytest -q` failed. Please fix this and run it again.\ncoder: `pytest -q` passed\n")
     repair = project.told()[-1]
     assert repair.startswith('<workflow>\nbash {"command":"pytest -q"}\nError: exit code 1\n')
     assert "assert 2 == 1" in repair
-    assert repair.endswith("<workflow>\n`pytest -q` failed. Please repair this and verify again.\n</workflow>")
+    assert repair.endswith("<workflow>\n`pytest -q` failed. Please fix this and run it again.\n</workflow>")
 
 
 def test_c42_in_chinese_the_model_hears_the_words_of_the_seed(opened: Open) -> None:
@@ -69,10 +67,9 @@ def test_c42_x33_after_three_runs_it_is_over_whatever_the_configuration_wants(op
     assert project.ask("make it").code == 0
     checks = [line for line in project.story() if line.startswith("workflow")]
     assert checks == [
-        *["workflow: bash pytest -q → failed", "workflow: `pytest -q` failed. Please repair this and verify again."]
-        * 2,
+        *["workflow: bash pytest -q → failed", "workflow: `pytest -q` failed. Please fix this and run it again."] * 2,
         "workflow: bash pytest -q → failed",
-        "workflow: `pytest -q` still fails after it ran 3 times; verification ends here",
+        "workflow: `pytest -q` still fails after 3 runs; not trying again",
     ]
 
 
@@ -88,7 +85,7 @@ def test_c42_the_step_limit_still_counts(opened: Open) -> None:
     project = opened(writes(WRONG))
     assert project.ask("make it", "--max-steps", "2").code == 4
     assert project.story()[-2:] == [
-        "workflow: `pytest -q` failed. Please repair this and verify again.",
+        "workflow: `pytest -q` failed. Please fix this and run it again.",
         "(step_limit)",
     ]
 
@@ -96,7 +93,7 @@ def test_c42_the_step_limit_still_counts(opened: Open) -> None:
 def test_c37_work_that_is_done_with_the_last_step_is_checked_and_done(opened: Open) -> None:
     project = opened(writes(RIGHT))
     ran = project.ask("make it", "--max-steps", "2")
-    assert (ran.code, project.story()[-1]) == (0, "workflow: verified: `pytest -q` passed")
+    assert (ran.code, project.story()[-1]) == (0, "workflow: `pytest -q` passed")
 
 
 @pytest.mark.parametrize(
@@ -122,7 +119,7 @@ def test_c37_nothing_is_checked_or_said(
 def test_c37_in_mode_default_it_is_checked_when_the_person_asks_for_it(opened: Open) -> None:
     project = opened(writes(RIGHT))
     project.ask("make it, run the tests", "--unattended", "allow", mode="default")
-    assert project.story()[-2:] == ["workflow: bash pytest -q → finished", "workflow: verified: `pytest -q` passed"]
+    assert project.story()[-2:] == ["workflow: bash pytest -q → finished", "workflow: `pytest -q` passed"]
 
 
 def test_c37_tools_that_the_session_may_not_use_are_not_used_for_a_check(opened: Open) -> None:
@@ -176,7 +173,7 @@ def test_c39_what_the_configuration_lists_comes_before_what_the_project_is(opene
     project = opened(writes(RIGHT), {**PYTHON, "package.json": '{"scripts": {"test": "exit 0"}}'})
     project.configure(workflow={"verify_commands": ["make", "npm test -- --watch=false"]})
     project.ask("make it", mode="yolo")
-    assert project.story()[-1] == "workflow: verified: `npm test -- --watch=false` passed"
+    assert project.story()[-1] == "workflow: `npm test -- --watch=false` passed"
 
 
 def test_c39_a_project_below_the_folder_is_checked_there(opened: Open) -> None:
@@ -186,7 +183,7 @@ def test_c39_a_project_below_the_folder_is_checked_there(opened: Open) -> None:
     project.ask("make it")
     assert project.story()[-2:] == [
         "workflow: bash pytest -q it's here → finished",
-        "workflow: verified: `pytest -q` passed",
+        "workflow: `pytest -q` passed",
     ]
 
 
@@ -196,8 +193,7 @@ def test_c43_a_tool_that_is_missing_is_no_fault_of_the_work(opened: Open) -> Non
         pytest.skip("go is here")
     ran = project.ask("make it", mode="yolo")
     assert ran.err == (
-        "coder: best-effort warning: `go test ./...` could not verify the changes (a program it needs is missing); "
-        "verification ends here\n"
+        "coder: warning: could not check the changes with `go test ./...`: a program it needs is missing\n"
     )
     assert ran.code == 0
 
@@ -205,8 +201,7 @@ def test_c43_a_tool_that_is_missing_is_no_fault_of_the_work(opened: Open) -> Non
 def test_c43_in_a_project_without_tests_it_ends_with_a_warning(opened: Open) -> None:
     project = opened(writes(RIGHT), {"pyproject.toml": ""})
     assert project.ask("make it").err == (
-        "coder: best-effort warning: `pytest -q` could not verify the changes (there are no tests); "
-        "verification ends here\n"
+        "coder: warning: could not check the changes with `pytest -q`: there are no tests\n"
     )
 
 
@@ -256,7 +251,7 @@ def test_stream_json_shows_who_did_it(opened: Open) -> None:
     assert [each["type"] for each in ours] == ["assistant", "system"]
     (use,) = ours[0]["message"]["content"]
     assert (use["name"], use["input"]) == ("Bash", {"command": "pytest -q"})
-    assert ours[1]["text"] == "verified: `pytest -q` passed"
+    assert ours[1]["text"] == "`pytest -q` passed"
     assert (lines[-1]["type"], lines[-1]["result"], lines[-1]["num_turns"]) == ("result", "done 1", 2)
 
 
@@ -264,4 +259,4 @@ def test_a_document_among_code_does_not_hide_it(opened: Open) -> None:
     answers = script(proposes(write("README.md", "x"), call("write", path="a.py", content=RIGHT)), says("done"))
     project = opened(answers)
     project.ask("make it")
-    assert project.story()[-1] == "workflow: verified: `pytest -q` passed"
+    assert project.story()[-1] == "workflow: `pytest -q` passed"

@@ -24,7 +24,7 @@ from tests.model_server import proposes, says, script, write
 from tests.tools.scene import contents, lay_out
 from tests.workflow.project import PYTHON, RIGHT, Project
 
-VERIFIED = "workflow: verified: `pytest -q` passed"
+VERIFIED = "workflow: `pytest -q` passed"
 LEAVES_A_FILE = {
     "pyproject.toml": "",
     "test_a.py": "def test_it():\n    open('left.txt', 'w').write('by the test')\n",
@@ -83,7 +83,7 @@ async def test_x39_a_check_that_the_person_does_not_want_is_not_made(tmp_path: P
         ended = await coder.ended()
         assert (await coder.story())[-2:] == [
             "bash: denied",
-            "workflow: automatic verification was not run: the command was not allowed",
+            "workflow: tests not run: the command was not allowed",
         ]
         assert (ended.ending, ended.text, ended.steps) == ("done", "done", 2)
 

@@ -12,7 +12,7 @@ from tests.workflow.project import PYTHON, RIGHT, WRONG, Project
 FILES = PYTHON | {"a.py": RIGHT, "test_b.py": "def test_two():\n    assert False\n"}
 READ = call("read", path="a.py")
 OLD = "test_b.py::test_two"
-NOT_RUN = "workflow: automatic verification was not run: no listed command fits this project"
+NOT_RUN = "workflow: tests not run: no test command found for this project"
 
 
 def test_c42_a_test_that_failed_before_the_edits_is_not_blamed_on_them(tmp_path: Path, serve: Serve) -> None:
@@ -23,7 +23,7 @@ def test_c42_a_test_that_failed_before_the_edits_is_not_blamed_on_them(tmp_path:
     assert project.story()[-3:] == [
         "model: done",
         "workflow: bash pytest -q → failed",
-        f"workflow: `pytest -q` fails, but this test failed before the edits, too: {OLD}; verification ends here",
+        f"workflow: `pytest -q` fails, but this test already failed before the edits: {OLD}",
     ]
 
 
@@ -35,8 +35,8 @@ def test_c42_the_model_hears_which_tests_its_edits_broke(tmp_path: Path, serve: 
     said = [line for line in project.story() if line.startswith("workflow: `")]
     assert said == [
         f"workflow: `pytest -q` failed. Broken by these edits: test_a.py::test_one. Failed before them: {OLD}. "
-        "Please repair this and verify again.",
-        f"workflow: `pytest -q` fails, but this test failed before the edits, too: {OLD}; verification ends here",
+        "Please fix this and run it again.",
+        f"workflow: `pytest -q` fails, but this test already failed before the edits: {OLD}",
     ]
 
 
@@ -46,7 +46,7 @@ def test_c42_without_an_earlier_run_every_failure_may_be_due_to_the_edits(tmp_pa
     )
     project.configure(workflow={"max_verify_attempts": 0})
     project.ask("make it better")
-    assert project.story()[-1] == "workflow: `pytest -q` still fails after it ran 1 time; verification ends here"
+    assert project.story()[-1] == "workflow: `pytest -q` still fails after 1 run; not trying again"
 
 
 def test_c41_that_nothing_was_verified_is_said_once_in_a_session(tmp_path: Path, serve: Serve) -> None:

@@ -141,20 +141,16 @@ def test_c42_c43_what_follows_from_how_it_went() -> None:
 def test_c41_c42_c43_the_words_are_those_of_the_seed() -> None:
     assert not_run("no command", "zh").startswith("未执行自动验证：")
     assert not_run("refused", "zh") == "未执行自动验证：按你的要求"
-    assert not_run("refused", "en") == "automatic verification was not run: you asked for that"
+    assert not_run("refused", "en") == "tests not run: as you asked"
     assert repair_prompt("pytest -q", "zh") == "`pytest -q` 未通过。请修复并再次验证。"
-    assert repair_prompt("pytest -q", "en") == "`pytest -q` failed. Please repair this and verify again."
+    assert repair_prompt("pytest -q", "en") == "`pytest -q` failed. Please fix this and run it again."
     assert best_effort("cargo test", "no network", "zh") == (
         "best-effort 警告：`cargo test` 未能验证改动（需要网络），自动验证结束"
     )
     assert best_effort("cargo test", "no network", "en") == (
-        "best-effort warning: `cargo test` could not verify the changes (it needs the network); "
-        "verification ends here"
+        "warning: could not check the changes with `cargo test`: it needs the network"
     )
-    assert (
-        still_failing("cargo test", 3, "en")
-        == "`cargo test` still fails after it ran 3 times; verification ends here"
-    )
+    assert still_failing("cargo test", 3, "en") == "`cargo test` still fails after 3 runs; not trying again"
     assert still_failing("cargo test", 3, "zh") == "`cargo test` 运行 3 次后仍未通过，自动验证结束"
 
 

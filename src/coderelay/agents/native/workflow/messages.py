@@ -11,8 +11,8 @@ from coderelay.protocol.events import MessageAdded, Verification
 from coderelay.protocol.ids import MessageId, TurnId, new_id
 
 Reason = Literal["no command", "refused", "not allowed"]
-NOT_RUN: dict[Language, str] = {"en": "automatic verification was not run", "zh": "未执行自动验证"}
-REPAIR: dict[Language, str] = {"en": "Please repair this and verify again", "zh": "请修复并再次验证"}
+NOT_RUN: dict[Language, str] = {"en": "tests not run", "zh": "未执行自动验证"}
+REPAIR: dict[Language, str] = {"en": "Please fix this and run it again", "zh": "请修复并再次验证"}
 FIRST_LIST: dict[Language, str] = {
     "en": "<reminder>A todo list was begun from this request: you find it below. Work through it and keep it up to "
     "date with the todo tool; give a better list in its place as soon as you know more.</reminder>",
@@ -25,10 +25,10 @@ USUAL_STEPS: dict[Language, list[str]] = {
 }
 _REASONS: dict[Reason, dict[Language, str]] = {
     "no command": {
-        "en": "no listed command fits this project; `workflow.verify_commands` can name one",
+        "en": "no test command found for this project; name one in `workflow.verify_commands`",
         "zh": "没有适合本项目的白名单命令，可在 `workflow.verify_commands` 中指定",
     },
-    "refused": {"en": "you asked for that", "zh": "按你的要求"},
+    "refused": {"en": "as you asked", "zh": "按你的要求"},
     "not allowed": {"en": "the command was not allowed", "zh": "命令未获许可"},
 }
 _TROUBLES: dict[Trouble, dict[Language, str]] = {
@@ -38,11 +38,11 @@ _TROUBLES: dict[Trouble, dict[Language, str]] = {
     "no tests": {"en": "there are no tests", "zh": "没有可运行的测试"},
     "not permitted": {"en": "it was not permitted", "zh": "权限不足"},
     "wrong use": {"en": "the command does not fit this project", "zh": "该命令不适用于本项目"},
-    "no room": {"en": "there is no room left", "zh": "磁盘或内存不足"},
+    "no room": {"en": "no disk space or memory is left", "zh": "磁盘或内存不足"},
     "too slow": {"en": "it did not end in time", "zh": "执行超时"},
     "killed": {"en": "it was killed", "zh": "进程被终止"},
     "not run": {"en": "it did not run", "zh": "命令没有执行"},
-    "cut off": {"en": "it was cut off and may have run", "zh": "执行被中断，可能已经运行"},
+    "cut off": {"en": "it was interrupted and may have run", "zh": "执行被中断，可能已经运行"},
 }
 _NAMED = 5
 _COLON: dict[Language, str] = {"en": ": ", "zh": "："}
@@ -56,18 +56,18 @@ def best_effort(command: str, trouble: Trouble, language: Language) -> str:
     why = _TROUBLES[trouble][language]
     if language == "zh":
         return f"best-effort 警告：`{command}` 未能验证改动（{why}），自动验证结束"
-    return f"best-effort warning: `{command}` could not verify the changes ({why}); verification ends here"
+    return f"warning: could not check the changes with `{command}`: {why}"
 
 
 def still_failing(command: str, runs: int, language: Language) -> str:
     if language == "zh":
         return f"`{command}` 运行 {runs} 次后仍未通过，自动验证结束"
-    times = "time" if runs == 1 else "times"
-    return f"`{command}` still fails after it ran {runs} {times}; verification ends here"
+    times = "1 run" if runs == 1 else f"{runs} runs"
+    return f"`{command}` still fails after {times}; not trying again"
 
 
 def passed(command: str, language: Language) -> str:
-    return f"自动验证通过：`{command}`" if language == "zh" else f"verified: `{command}` passed"
+    return f"自动验证通过：`{command}`" if language == "zh" else f"`{command}` passed"
 
 
 def repair_prompt(
@@ -86,7 +86,7 @@ def failing_as_before(command: str, before: Collection[str], language: Language)
     if language == "zh":
         return f"`{command}` 未通过，但失败的测试在本次改动前已失败：{_names(before)}；自动验证结束"
     tests = "this test" if len(before) == 1 else "these tests"
-    return f"`{command}` fails, but {tests} failed before the edits, too: {_names(before)}; verification ends here"
+    return f"`{command}` fails, but {tests} already failed before the edits: {_names(before)}"
 
 
 def _names(tests: Collection[str]) -> str:

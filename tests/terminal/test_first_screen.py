@@ -27,7 +27,7 @@ def test_c20_the_first_screen_says_how_to_find_the_rest(serve: Serve, coder_on: 
         terminal.press("enter")
         settle(terminal, "hi")
         terminal.enter("?")
-        settle(terminal, "Enter or Ctrl+D sends the prompt")
+        settle(terminal, "Ctrl+C      clear the input, or stop the turn; twice to exit")
     assert asked(server) == ["? why"], "a prompt may begin with a question mark"
     with repl(coder, "--continue") as terminal:
         settle(terminal, "hi")

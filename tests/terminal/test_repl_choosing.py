@@ -34,6 +34,41 @@ def test_c35_arrow_keys_and_enter_choose(serve: Serve, coder_on: CoderOn, folder
     assert answers_in(coder) == ["allow", "deny"]
 
 
+def test_c35_a_number_marks_an_answer_and_enter_confirms_it(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    """In other tools 3 means No; here it must not mean "always" without a look at the menu."""
+    server = serve(script(proposes(write("one", "1")), proposes(write("two", "2")), says("done")))
+    coder = coder_on(server)
+    with repl(coder) as terminal:
+        terminal.enter("go")
+        asks(terminal, "Create one?")
+        terminal.type("3")
+        marks(terminal, "a  Yes, always for this file")
+        terminal.type("1")
+        marks(terminal, "y  Yes")
+        terminal.press("enter")
+        asks(terminal, "Create two?")
+        terminal.enter("4")  # Enter at once, before the number alone marks anything
+        marks(terminal, "n  No")
+        terminal.press("enter")
+        settle(terminal, "done")
+    assert [(folder / name).exists() for name in ("one", "two")] == [True, False]
+    assert (answers_in(coder), len(server.requests)) == (["allow", "deny"], 3), "no number was sent as a prompt"
+
+
+def test_c35_tab_begins_a_refusal_with_a_reason(serve: Serve, coder_on: CoderOn) -> None:
+    server = serve(script(proposes(bash("npm install")), says("pnpm it is")))
+    coder = coder_on(server)
+    with repl(coder) as terminal:
+        terminal.enter("go")
+        asks(terminal, "$ npm install")
+        terminal.press("tab")
+        terminal.wait_until(lambda seen: "Enter denies the call and tells the agent" in seen.text, "what Tab does")
+        terminal.enter("use pnpm instead")
+        settle(terminal, "pnpm it is")
+    assert "use pnpm instead" in server.requests[-1]["messages"][-1]["content"]
+    assert answers_in(coder) == ["deny"]
+
+
 def test_c35_all_edits_of_the_session_are_a_recorded_change_of_mode(
     serve: Serve, coder_on: CoderOn, folder: Path
 ) -> None:

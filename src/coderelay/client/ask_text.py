@@ -114,7 +114,7 @@ def _permission(ask: PermissionAsk) -> AskShown:
             AskOption("y", t("Yes"), "y"),
             *((edits,) if ask.mode is not None else ()),
             _always(ask.need),
-            AskOption("n", t("No"), "n", t("or type n and what to do instead")),
+            AskOption("n", t("No"), "n", t("or Tab, and type what to do instead")),
             AskOption("s", t("No, and stop"), "s"),
         ),
     )

@@ -61,6 +61,9 @@ class Done(list[str]):
     def answer_key(self, key: str) -> bool:
         return self._if(self.asks, f"answer {key}")
 
+    def begin_reason(self) -> bool:
+        return False
+
     def recall(self) -> bool:
         return self._if(self.waiting, "recall")
 

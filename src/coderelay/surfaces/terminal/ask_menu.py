@@ -16,7 +16,8 @@ class AskMenu:
     """The menu of one ask, or of one question of it. `place` is the number of the question, and of how many."""
 
     def __init__(self, ask: Ask, place: tuple[int, int] = (1, 1)) -> None:
-        self._headline = headline(ask) if isinstance(ask, PermissionAsk) else ""
+        self._is_permission = isinstance(ask, PermissionAsk)
+        self._headline = headline(ask) if self._is_permission else ""
         self._shown = shown(ask)
         self._place = place
         self._index = 0
@@ -32,6 +33,20 @@ class AskMenu:
     def move(self, by: int) -> None:
         if self._shown.options:
             self._index = (self._index + by) % len(self._shown.options)
+
+    def mark(self, number: str) -> bool:
+        """Mark an option by its number, for people who know menus with numbers: other tools have other options in
+        other places, so that a number alone does not answer. Returns False if it is no number of this menu."""
+        is_number = number.isdecimal() and 1 <= int(number) <= len(self) and not self.has_key(number)
+        if not is_number or self._shown.open_ended:
+            return False
+        self._index = int(number) - 1
+        return True
+
+    @property
+    def takes_reason(self) -> bool:
+        """Whether a refusal may say what to do instead."""
+        return self._is_permission
 
     def toggle(self) -> bool:
         """Check or uncheck the marked option. Returns False if only one can be chosen."""

@@ -37,14 +37,22 @@ from coderelay.surfaces.terminal.screen import Screen
 from coderelay.surfaces.terminal.session_view import SessionView
 
 KEYS = """\
-Enter or Ctrl+D sends the prompt; Ctrl+D on an empty line exits, and the session is kept.
-Alt+Enter, Ctrl+J or a backslash at the end of a line starts a new line. Ctrl+O opens your editor.
-Esc stops the turn, even in mid-answer. Ctrl+C clears the input, or stops the turn; twice, it exits.
-Prompts that you send while a turn is running are queued; Up on an empty line takes one back.
-Shift+Tab changes the mode. Ctrl+R searches the history; a line that starts with a space is not saved.
-Ctrl+T shows shortened output in full, the last first; /output N shortens what tools print.
-@NAME completes files and attaches images; Ctrl+V pastes an image from the clipboard.
-!COMMAND runs your own shell command in this folder, without permission checks and without a terminal."""
+Enter       send (also Ctrl+D)
+Alt+Enter   new line (also Ctrl+J, or \\ at the end of a line)
+Ctrl+O      edit the prompt in your editor
+Esc         stop the turn
+Ctrl+C      clear the input, or stop the turn; twice to exit
+Ctrl+D      on an empty line: exit; the session is kept
+Shift+Tab   change the mode: default, auto-edit, plan
+Tab         complete commands and @files; in a question: say no, and why
+Up          on an empty line: take back the last queued prompt
+Ctrl+R      search the history
+Ctrl+T      show shortened output in full, the latest first
+Ctrl+V      attach an image from the clipboard
+@file       name a file, or attach an image
+!command    run a shell command yourself: no permission checks, no sandbox
+A line that starts with a space is not kept in the history.
+Prompts that you send while a turn runs are queued; /steer reaches the running turn."""
 
 
 class SentLine(Struct, frozen=True):
@@ -208,6 +216,8 @@ class InputDispatch:
         except BadInput:
             if shown(first.ask).open_ended or not typed.text.strip():
                 raise
+            if self._region.menu is not None and self._region.menu.mark(typed.text.strip()):
+                return None  # Enter answers
             await self._put_off(typed)
         return None
 

@@ -154,7 +154,18 @@ class Repl:
         if self._view.ask_in_view() == asked.ask.id and menu.has_key(key):
             seconds = max(_KEY_SECONDS, self._view.unseen_seconds())
             self._deciding = asyncio.get_running_loop().call_later(seconds, self._decide, key, asked.ask.id)
+        elif key.isdecimal():
+            self._deciding = asyncio.get_running_loop().call_later(_KEY_SECONDS, self._mark, menu, key)
         return False
+
+    def begin_reason(self) -> bool:
+        menu = self._region.menu
+        if menu is None or not menu.takes_reason or self._region.picker is not None:
+            return False
+        self._cancel_decision()
+        self._screen.write("n ")
+        self.hint(t("type what to do instead; Enter denies the call and tells the agent"))
+        return True
 
     def recall(self) -> bool:
         last = self._region.waiting.last
@@ -208,6 +219,11 @@ class Repl:
         if asked is not None and asked.ask.id == ask and self._screen.buffer.text == key:
             self._screen.buffer.reset()
             self._sent.put_nowait(SentLine(key, ask))
+
+    def _mark(self, menu: AskMenu, key: str) -> None:
+        if self._region.menu is menu and self._screen.buffer.text == key and menu.mark(key):
+            self._screen.buffer.reset()
+            self._screen.refresh()
 
     def _pick(self) -> None:
         chosen = self._region.picker.chosen if self._region.picker is not None else None

@@ -65,6 +65,11 @@ class Actions(Protocol):
         """Handle a single key on an empty line. Returns True if the key must not be inserted as text."""
         ...
 
+    def begin_reason(self) -> bool:
+        """Begin a refusal with a reason on an empty line. Returns False if no question is open that can be refused
+        so."""
+        ...
+
     def recall(self) -> bool:
         """Recall the last queued prompt into the buffer. Returns False if none is queued."""
         ...
@@ -156,6 +161,8 @@ def _bind_sending(keys: KeyBindings, actions: Actions) -> None:
     @keys.add("tab", filter=typing)
     def _(event: KeyPressEvent) -> None:
         buffer = event.current_buffer
+        if not buffer.text and actions.begin_reason():
+            return
         if buffer.complete_state is None:
             buffer.start_completion(insert_common_part=True)
         elif buffer.complete_state.completions:

@@ -94,7 +94,7 @@ def test_x25_killed_at_an_arrow_and_carried_on(coder: Coder, arrow: str) -> None
     (log,) = read_logs(coder.home / "sessions.db").values()
     check_settled(log)
     said = [each["text"] for each in log if each["kind"] == "turn.ended"]
-    created = f"```\ncreated a.txt (1 lines)\n```{END}"
+    created = f"```\ncreated a.txt (1 line)\n```{END}"
     unknown = f"It was interrupted and may have run. Check before repeating it.{END}"
     outcomes = [each["outcome"]["type"] for each in log if each["kind"] == "call.ended"]
     assert said[0] == (unknown if "unknown" in outcomes else created)

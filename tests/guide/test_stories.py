@@ -68,7 +68,7 @@ async def test_a_file_that_is_there_is_replaced_only_if_the_person_says_so(tmp_p
         for answer, said, content in (
             ("保留", f"什么都没有做。{END_ZH}", "old\n"),
             ("whatever", f"什么都没有做。{END_ZH}", "old\n"),
-            ("替换", f"```\nreplaced a.txt (1 lines)\n```{END_ZH}", "new\n"),
+            ("替换", f"```\nreplaced a.txt (1 line)\n```{END_ZH}", "new\n"),
         ):
             await session.coder.prompt("新建文件 a.txt，内容为 new")
             await session.answer_next(answer)

@@ -55,7 +55,7 @@ def test_c13_several_steps_until_no_calls(serve: Serve, coder_on: CoderOn, folde
     assert ran == Ran(0, "built\n", f"coder: {unchecked}name one in `workflow.verify_commands`\n")
     assert (folder / "out.txt").read_text() == "three"
     results = [m["content"] for m in server.requests[-1]["messages"] if m["role"] == "tool"]
-    assert results == ["1\tone\n2\ttwo", "created out.txt (1 lines)", "one\ntwo\nthree"]
+    assert results == ["1\tone\n2\ttwo", "created out.txt (1 line)", "one\ntwo\nthree"]
 
 
 def test_c03_the_users_message_is_the_first_of_the_history(serve: Serve, coder_on: CoderOn) -> None:

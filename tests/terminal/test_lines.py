@@ -46,7 +46,7 @@ def test_c35_an_ask_is_answered_with_y_n_or_always(serve: Serve, coder_on: Coder
         screen.wait_for(ALLOW)
         screen.type("always\n")
         shown = screen.wait_for("done\n")
-        assert "• write a\n  created, 1 lines\n  not allowed: the user denied it\n• write c\n" in shown
+        assert "• write a\n  created, 1 line\n  not allowed: the user denied it\n• write c\n" in shown
     assert sorted(path.name for path in folder.glob("[!.]*")) == ["a", "c"]
     assert (folder / "c").read_text() == "y"
 

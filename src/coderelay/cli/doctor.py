@@ -214,10 +214,10 @@ async def _log(config: Config) -> Finding:
     return Finding(
         "log",
         say(
-            "{path}: intact, {sessions}, {events} events, {size} MB",
+            "{path}: intact, {sessions}, {events}, {size} MB",
             path=config.database,
             sessions=say("1 session") if sessions == 1 else say("{count} sessions", count=sessions),
-            events=events,
+            events=say("1 event") if events == 1 else say("{count} events", count=events),
             size=f"{size:.1f}",
         ),
     )

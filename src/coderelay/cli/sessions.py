@@ -91,7 +91,10 @@ def _back_up(file: str) -> int:
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return 1
-    _print(t("saved {count} events to {file}", file=visible(file), count=events))
+    if events == 1:
+        _print(t("saved 1 event to {file}", file=visible(file)))
+    else:
+        _print(t("saved {count} events to {file}", file=visible(file), count=events))
     return 0
 
 

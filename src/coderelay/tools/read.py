@@ -56,6 +56,7 @@ class Read:
             "1 line": "1 行",
             "{count} lines": "{count} 行",
             "offset and limit start at 1": "offset 和 limit 从 1 开始",
+            "{path} has only 1 line": "{path} 只有 1 行",
             "{path} has only {count} lines": "{path} 只有 {count} 行",
             "{path} is a binary file of {count} bytes": "{path} 是 {count} 字节的二进制文件",
         },
@@ -100,6 +101,8 @@ def _lines(shown: str, content: FileContent) -> tuple[list[str], str]:
 def _part(shown: str, lines: list[str], note: str, arguments: ReadArguments, seen: Seen) -> Finished:
     first = arguments.offset - 1
     if first and first >= len(lines):
+        if len(lines) == 1:
+            raise ToolFailed(say("{path} has only 1 line", path=shown))
         raise ToolFailed(say("{path} has only {count} lines", path=shown, count=len(lines)))
     part = _that_fits([_cut(line) for line in lines[first : first + arguments.limit]])
     last = first + len(part)

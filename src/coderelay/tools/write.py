@@ -40,6 +40,7 @@ class Write:
         headline="path",
         chinese="创建文件，或替换已读过的文件。",
         chinese_results={
+            "created, 1 line": "已创建，1 行",
             "created, {count} lines": "已创建，{count} 行",
             "{path} exists and you have not read it; read it first, or change a part with edit": (
                 "{path} 已存在但尚未读过；请先读取，或用 edit 改动一部分"
@@ -59,9 +60,11 @@ class Write:
         shown = workspace.disk.relative(change.path)
         seen = await make([change], workspace)
         lines = len(lines_of(arguments.content))
+        ending = "" if lines == 1 else "s"
         if change.before is None:
-            return Finished(f"created {shown} ({lines} lines)", say("created, {count} lines", count=lines), seen=seen)
-        return Finished(f"replaced {shown} ({lines} lines)", summary_of([change]), seen=seen)
+            summary = "created, 1 line" if lines == 1 else say("created, {count} lines", count=lines)
+            return Finished(f"created {shown} ({lines} line{ending})", summary, seen=seen)
+        return Finished(f"replaced {shown} ({lines} line{ending})", summary_of([change]), seen=seen)
 
 
 def _change(arguments: WriteArguments, before: FileContent | None, workspace: Workspace) -> FileEdit:

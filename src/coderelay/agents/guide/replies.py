@@ -41,10 +41,12 @@ _ENGLISH = {
     "keep": "Keep it",
     "replace": "Replace it",
     "no_readme": "No README found.",
+    "one more": "… 1 more line",
     "more": "… {count} more lines",
     "connect": "No model is connected. Do one of these, then restart `coder`:",
     "key": "- set {key}, for {model}",
     "server": "- start Ollama, LM Studio, llama.cpp or vLLM on this machine, with a model\n"
+    "- run `coder model install`, for a small offline model (1.1 GB)\n\n"
     "`--model provider:name` chooses another one; `coder doctor` shows what was found.",
     "programs": "Installed, but not supported by this version yet: {names}.",
     "commands": "Commands:",
@@ -69,10 +71,12 @@ _TRANSLATED = {
     "keep": "保留",
     "replace": "替换",
     "no_readme": "这里没有 README。",
+    "one more": "……还有 1 行",
     "more": "……还有 {count} 行",
     "connect": "尚未连接模型。请任选一种方式，然后重新启动 `coder`：",
     "key": "- 设置 {key}，使用 {model}",
     "server": "- 在本机启动 Ollama、LM Studio、llama.cpp 或 vLLM，并装入一个模型\n"
+    "- 运行 `coder model install`，安装小型离线模型（1.1 GB）\n\n"
     "用 `--model provider:name` 选择别的模型；`coder doctor` 显示找到了什么。",
     "programs": "已安装，但此版本还不能驱动：{names}。",
     "commands": "此版本的命令：",
@@ -125,11 +129,12 @@ class GuideReplies:
                 there = [each for each in _COMMANDS if find_spec(f"coderelay.cli.{each[0]}") is not None]
                 lines = [f"- `{each[1]}`: {each[3 if self._is_chinese else 2]}" for each in there]
                 is_alone = not {"web", "feishu"} & {each[0] for each in there}
-                return "\n".join([self.say("commands"), *lines, *([self.say("no_surface")] * is_alone)])
+                return "\n".join([self.say("commands"), *lines, *(["", self.say("no_surface")] * is_alone)])
 
     def _shown(self, text: str) -> str:
         lines = text.splitlines()
         shown = "\n".join(lines[:_SHOWN_LINES])[:_SHOWN_CHARS]
         left = len(lines) - len(shown.splitlines())
+        more = "one more" if left == 1 else "more"
         fence = "~~~~" if "```" in shown else "```"
-        return f"{fence}\n{shown}\n{fence}" + (f"\n{self.say('more', count=left)}" if left else "")
+        return f"{fence}\n{shown}\n{fence}" + (f"\n{self.say(more, count=left)}" if left else "")

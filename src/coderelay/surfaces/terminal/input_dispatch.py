@@ -188,7 +188,9 @@ class InputDispatch:
 
     def _show_lines(self, lines: int | None) -> str:
         self._view.output_lines = self._view.output_lines if lines is None else lines
-        if count := self._view.output_lines:
+        if (count := self._view.output_lines) == 1:
+            return t("output is shortened to 1 line; Ctrl+T expands the last one")
+        if count:
             return t("output is shortened to {count} lines; Ctrl+T expands the last one", count=count)
         return t("output is shown in full")
 

@@ -147,7 +147,7 @@ def test_x26_a_person_forks_at_the_terminal_and_is_told_what_is_not_copied(serve
         settle(terminal, "hi there")
         terminal.enter("/fork")
         seen = settle(terminal, "not copied: approvals, undo of earlier turns, background commands, queued prompts")
-        assert "goes on by itself" in seen.all_text
+        assert "forked: you are now in session " in seen.all_text
         terminal.enter("and on")
         settle(terminal, "elsewhere")
     assert len(read_logs(coder.home / "sessions.db")) == 2

@@ -44,6 +44,7 @@ def test_x36_what_is_not_trusted_is_named_at_the_start_with_the_command_for_it(
         assert f"{settings}; commands /build; skills deploy; review with /trust\n" in screen.wait_for("> ")
         assert told(screen, "/build") == "/build is not trusted yet\nReview it with /trust."
         assert told(screen, "/deploy") == "/deploy is not trusted yet\nReview it with /trust."
+        assert told(screen, "/mcp") == "docs  not trusted yet; review it with /trust"
         assert told(screen, "/bulid") == "unknown command /bulid; /help lists all commands"
     assert coder.run("-p", "go").err.startswith(f"coder: {settings}; review with `coder permissions trust`\n")
 

@@ -25,7 +25,10 @@ def repl(
     coder: Coder, *arguments: str, columns: int = 100, rows: int = 30, env: Mapping[str, str] | None = None
 ) -> Generator[Terminal]:
     with at_terminal(coder, *arguments, columns=columns, rows=rows, env=env) as terminal:
-        terminal.wait_until(lambda seen: "tokens" in status_of(seen), "the first prompt and the session behind it")
+        terminal.wait_until(
+            lambda seen: has_session(status_of(seen)),
+            "the first prompt and the session behind it",
+        )
         yield terminal
 
 
@@ -41,6 +44,11 @@ def status_of(seen: Seen) -> str:
     return seen.rows[at - 1] if at > 0 else ""
 
 
+def has_session(status: str) -> bool:
+    """Whether the status line is that of an open session."""
+    return "tokens" in status or status.startswith("guide")
+
+
 def typed_in(seen: Seen) -> str:
     """What stands in the input line, down to the cursor's row."""
     at = prompt_row(seen)
@@ -52,7 +60,7 @@ def is_idle(seen: Seen) -> bool:
     """The prompt is there and nothing runs, waits or is asked."""
     status = status_of(seen)
     waiting = any(row.startswith("⧖") for row in seen.rows[max(0, prompt_row(seen) - 6) :])
-    return "tokens" in status and BUSY not in status and ASKING not in status and not waiting
+    return has_session(status) and BUSY not in status and ASKING not in status and not waiting
 
 
 def is_asking(seen: Seen) -> bool:

@@ -1,5 +1,6 @@
 """The first minutes: hints on the first screen, `?` for the keys, and words that other programs leave with."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -8,7 +9,7 @@ from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.model_server import ModelServerThread, bash, proposes, says, script
 from tests.plain_terminal import terminal as plain_terminal
-from tests.terminal.repl import asked, asks, repl, settle, typed_in
+from tests.terminal.repl import asked, asks, repl, settle, status_of, typed_in
 
 CoderOn = Callable[[ModelServerThread], Coder]
 HINTS = "? shortcuts · / commands · @ files · Shift+Tab changes the mode"
@@ -32,6 +33,18 @@ def test_c20_the_first_screen_says_how_to_find_the_rest(serve: Serve, coder_on: 
     with repl(coder, "--continue") as terminal:
         settle(terminal, "hi")
         assert HINTS not in terminal.wait_until(lambda seen: True, "the screen").all_text
+
+
+def test_the_status_line_uses_the_width_of_the_terminal(serve: Serve, coder_on: CoderOn) -> None:
+    with repl(coder_on(serve(script())), "--model", "openai:gpt-5.5", columns=80) as terminal:
+        terminal.enter("/model guide")
+        seen = settle(terminal, "model: guide")
+        assert "tokens" not in status_of(seen), "the guide uses none"
+    priced = coder_on(serve(script(proposes(bash("touch x")))))
+    with repl(priced, "--model", "openai:gpt-5.5", columns=80) as terminal:
+        terminal.enter("go")
+        seen = asks(terminal, "touch x")
+        assert re.search(r"· \$\d\.\d{4} \? waiting for you$", status_of(seen)), status_of(seen)
 
 
 @pytest.mark.parametrize("word", ["exit", "quit"])

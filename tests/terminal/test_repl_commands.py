@@ -53,6 +53,13 @@ TOLD = {
     "output some": "usage: /output",
     "output full": "output is shown in full",
 }
+OF_OTHER_TOOLS = {
+    "approvals": "Use /permissions or /mode.",
+    "usage": "Use /cost or /context.",
+    "memory": "Write what the agent should know into AGENTS.md",
+    "login": "There is no login",
+    "rename": "Use /title.",
+}
 PICKED = {"model": "openai:scripted", "sessions": "earlier words", "resume": "earlier words", "rewind": "hello"}
 """What is typed without saying what, and something to pick then."""
 IN_OTHER_TESTS = {"new", "fork", "clear", "exit", "quit", "undo", "compact", "init", "review"}
@@ -67,7 +74,7 @@ def test_c18_c19_c24_c25_c29_every_command_tells_what_it_should(
     with repl(coder_on(server), columns=110, rows=50) as terminal:
         terminal.enter("hello")
         settle(terminal, "hi there")
-        for line, told in TOLD.items():
+        for line, told in {**TOLD, **OF_OTHER_TOOLS}.items():
             terminal.enter(f"/{line}")
             terminal.wait_until(
                 lambda seen, line=line, told=told: is_idle(seen) and told in _told_after(seen, line),

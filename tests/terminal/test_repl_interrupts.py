@@ -33,6 +33,21 @@ def test_c20_a_turn_is_interrupted_in_mid_stream(serve: Serve, coder_on: CoderOn
     assert asked(server) == ["go", "again"]
 
 
+def test_leaving_in_mid_turn_says_that_the_turn_is_not_finished(serve: Serve, coder_on: CoderOn) -> None:
+    coder = coder_on(serve(script(hangs(says("one two three"), 3), says("three four"))))
+    with repl(coder) as terminal:
+        terminal.enter("go")
+        works(terminal, "one two")
+        terminal.enter("/quit")
+        assert terminal.wait() == 0
+        assert "(The turn is not finished. Continue it with: coder resume " in terminal.seen.all_text
+    with repl(coder, "-c") as terminal:
+        settle(terminal, "three four")
+        terminal.enter("/quit")
+        assert terminal.wait() == 0
+        assert "(Resume with: coder resume " in terminal.seen.all_text
+
+
 def test_c20_a_turn_is_interrupted_in_mid_command_and_the_command_ends(
     serve: Serve, coder_on: CoderOn, folder: Path
 ) -> None:

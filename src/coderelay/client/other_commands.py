@@ -13,6 +13,7 @@ from coderelay.client.slash_line import PromptToSend, Slash
 from coderelay.client.visible import padded
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
+from coderelay.protocol.localized import Localized
 from coderelay.protocol.queries import ExpandCommand, ListCommands
 from coderelay.protocol.session_info import CommandShown, CommandsShown
 
@@ -21,6 +22,35 @@ _HEADINGS = {
     "agent": "Agent commands",
     "command": "Custom commands",
     "skill": "Skills",
+}
+_ELSEWHERE = {  # what other tools call something that has another name here
+    "login": Localized(
+        "There is no login: set ANTHROPIC_API_KEY or OPENAI_API_KEY; `coder doctor` shows what was found.",
+        "不需要登录：请设置 ANTHROPIC_API_KEY 或 OPENAI_API_KEY；`coder doctor` 显示找到了什么。",
+    ),
+    "memory": Localized(
+        "Write what the agent should know into AGENTS.md, or ~/.coder/AGENTS.md for all projects; /init writes one.",
+        "请把 agent 应知道的内容写入 AGENTS.md；~/.coder/AGENTS.md 用于所有项目；/init 可生成。",
+    ),
+    "hooks": Localized(
+        "Hooks are in the setting hooks of ~/.coder/config.json; /config shows the settings.",
+        "hook 在 ~/.coder/config.json 的 hooks 设置中；/config 显示设置。",
+    ),
+    "doctor": Localized(
+        "Use `coder doctor` in a shell, or !coder doctor.", "请在 shell 中用 `coder doctor`，或 !coder doctor。"
+    ),
+    "approvals": Localized("Use /permissions or /mode.", "请用 /permissions 或 /mode。"),
+    "usage": Localized("Use /cost or /context.", "请用 /cost 或 /context。"),
+    "bashes": Localized("Use /ps.", "请用 /ps。"),
+    "effort": Localized("Use /think.", "请用 /think。"),
+    "rename": Localized("Use /title.", "请用 /title。"),
+    "mention": Localized("Type @ and the name of the file.", "请输入 @ 和文件名。"),
+    "settings": Localized("Use /config.", "请用 /config。"),
+    "keybindings": Localized("? and Enter lists the keys.", "? 加 Enter 列出所有按键。"),
+    "terminal-setup": Localized(
+        "Not needed: Alt+Enter or Ctrl+J starts a new line.", "不需要：Alt+Enter 或 Ctrl+J 换行。"
+    ),
+    "statusline": Localized("The status line is fixed; /status shows more.", "状态行是固定的；/status 显示更多。"),
 }
 _NEAREST = 3
 _WIDTH = 28
@@ -56,6 +86,8 @@ def _unknown(name: str, built_in: Sequence[SlashCommand], known: CommandsShown, 
         return BadInput(
             t("the agent has no command {name}; its commands: {names}", name=name, names=theirs or t("none"))
         )
+    if name in _ELSEWHERE:
+        return BadInput(t("unknown command /{name}", name=name), localize(_ELSEWHERE[name]))
     names = [*sorted(each.name for each in built_in), *(each.name for each in known.found)]
     near = get_close_matches(name, names, _NEAREST) or sorted(
         each for each in names if name and each.startswith(name)

@@ -81,7 +81,7 @@ async def fork(here: Context, title: str) -> SwitchedSession:
     outcome = await here.client.send(command)
     await here.client.send(WriteSnapshot(session=here.session, by=here.by))
     lines = [
-        t("forked: session {session} has the same conversation and goes on by itself", session=session),
+        t("forked: you are now in session {session}, with a copy of this conversation", session=session),
         t("not copied: approvals, undo of earlier turns, background commands, queued prompts"),
         *([t("the turn that is running is not copied; it continues in the other session")] if row.turn_open else []),
         t("go back with /resume {session}", session=here.session),

@@ -35,6 +35,7 @@ from coderelay.protocol.queries import (
     ShowHost,
     ShowPermissions,
     ShowSession,
+    ShowTrust,
     WhyWaiting,
 )
 from coderelay.protocol.session_info import PromptRow, ServerRow
@@ -268,7 +269,17 @@ COMMANDS = (
 
 async def servers_in_words(client: Client, session: SessionId) -> str:
     rows = await client.get(ListServers(session))
-    return "\n".join(map(_in_words, rows)) or t("no MCP servers configured; add one with `coder mcp add`")
+    told = [*map(_in_words, rows), *await _untrusted_servers(client, session)]
+    return "\n".join(told) or t("no MCP servers configured; add one with `coder mcp add`")
+
+
+async def _untrusted_servers(client: Client, session: SessionId) -> list[str]:
+    try:
+        settings = (await client.get(ShowTrust(session))).settings
+    except BadInput:  # only the person at the machine may see what the folder brings
+        return []
+    names = dict.fromkeys(each.key.split(".")[1] for each in settings if each.key.startswith("mcp_servers."))
+    return [t("{name}  not trusted yet; review it with /trust", name=visible(each)) for each in names]
 
 
 async def chosen_text(client: Client, session: SessionId, chosen: str) -> str:

@@ -3,6 +3,7 @@
 import time
 
 from coderelay.client.language import t
+from coderelay.client.model_names import GUIDE
 from coderelay.client.permission_ask_text import sandbox_in_words
 from coderelay.protocol.ids import AskId
 from coderelay.protocol.modes import mode_spec
@@ -11,7 +12,7 @@ from coderelay.protocol.summary import Summary
 from coderelay.surfaces.terminal.answering import Answering
 from coderelay.surfaces.terminal.ask_menu import AskMenu
 from coderelay.surfaces.terminal.conversation import Conversation
-from coderelay.surfaces.terminal.drawing.columns import cut, place_name
+from coderelay.surfaces.terminal.drawing.columns import cut, place_name, width_of, without_colours
 from coderelay.surfaces.terminal.drawing.printable import printable
 from coderelay.surfaces.terminal.open_asks import OpenAsks, WaitingPrompts
 from coderelay.surfaces.terminal.picker import Picker
@@ -21,7 +22,6 @@ _COLOURS = {"cyan": _CYAN, "green": _GREEN, "yellow": _YELLOW, "red": _RED}
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _WAITING_SHOWN = 3
 _TAIL_ROWS = 10
-_BUSY_COLUMNS = 24
 
 
 class Region:
@@ -72,7 +72,8 @@ class Region:
         row = self.summary
         if row is None:
             return f"{_DIM}…{_PLAIN}"
-        facts = [t("{tokens} tokens", tokens=f"{row.context_tokens:,}"), printable(row.model)]
+        tokens = [t("{tokens} tokens", tokens=f"{row.context_tokens:,}")] if row.model != GUIDE else []
+        facts = [*tokens, printable(row.model)]
         sandbox, is_off = self._sandbox()
         unasked = t("{profile}: tools run without asking", profile=row.profile) if row.profile else ""
         facts = [*filter(None, (unasked, *facts, sandbox))]
@@ -80,10 +81,11 @@ class Region:
             facts.append(f"${row.cost:.4f}")
         if row.background:
             facts.append(t("{number} in the background", number=row.background))
-        text = cut(" · ".join(facts), max(20, width - _BUSY_COLUMNS))
+        busy = self._busy()
+        text = cut(" · ".join(facts), max(20, width - width_of(without_colours(busy)) - 1))
         for warning in (unasked, sandbox if is_off else ""):
             text = text.replace(warning, f"{_PLAIN}{_RED}{warning}{_PLAIN}{_DIM}", 1) if warning else text
-        return f"{_DIM}{text}{_PLAIN}{self._busy()}"
+        return f"{_DIM}{text}{_PLAIN}{busy}"
 
     def prompt(self, width: int) -> str:
         mode = self.summary.mode if self.summary is not None else ""

@@ -366,6 +366,8 @@ class Repl:
         except CoderError:  # the session or its folder is gone
             return
         told = t("Resume with: coder resume {session}", session=row.id)
+        if self._region.busy_since is not None:
+            told = t("The turn is not finished. Continue it with: coder resume {session}", session=row.id)
         if len(self._view.asks):
             told = t("The question stays open. Resume with: coder resume {session}", session=row.id)
         self._screen.print(note(told, self._screen.width))

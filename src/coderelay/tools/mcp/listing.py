@@ -61,7 +61,11 @@ async def _row(servers: McpServers, server: McpServer) -> ServerRow:
     return ServerRow(
         name=server.name,
         where=where_of(servers.settings[server.name]),
-        state="running" if server.is_running else "starting" if server.is_starting else "failed",
+        state="running"
+        if server.is_running
+        else "starting"
+        if server.is_starting and not server.has_failed
+        else "failed",
         note=server.note,
         tools=tuple(sorted(each.name for each in server.tools)),
         prompts=tuple(map(_prompt_row, prompts)),

@@ -79,6 +79,11 @@ class McpServer:
         return self._starting is not None
 
     @property
+    def has_failed(self) -> bool:
+        """Whether the last attempt to start it failed, also while another one is being made."""
+        return bool(self._trouble)
+
+    @property
     def was_started(self) -> bool:
         return bool(self._started)
 

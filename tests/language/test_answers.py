@@ -108,7 +108,7 @@ def test_what_is_put_together_elsewhere_is_known_by_its_shape() -> None:
         "2 of 3 done, now: plan mode": "已完成 2 / 3，正在进行：plan mode",
         "no such folder: /a\nnot ours": "目录 /a 不存在\nnot ours",
         "exit code 0, 1.2 s": "退出码 0，1.2 秒",
-        "old is not in a.py; the nearest place is lines 3-5:": "a.py 中没有 old；最接近的是第 3-5 行：",
+        "the text to replace is not in a.py; the nearest place is line 3:": "a.py 中没有 old；最接近的是第 3 行：",
         "a b does not exist": "a b 不存在",
         "bad arguments for read: Object missing required field `path`; it takes path, offset, limit": (
             "read 的参数有误：Object missing required field `path`；它接受 path, offset, limit"

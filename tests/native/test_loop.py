@@ -198,7 +198,7 @@ async def test_malformed_and_unknown_calls_become_results_the_model_can_act_on(t
         said = results(coder.server.requests[-1])
         assert [text.partition(":")[0] for text in said] == ["Error", "Error", "Error"]
         assert "bad arguments for bash" in said[0]
-        assert "there is no tool 'frobnicate'; there are read, list, glob, grep, write" in said[1]
+        assert "there is no tool 'frobnicate'; available: read, list, glob, grep, write" in said[1]
         assert "it takes path, offset, limit" in said[2]
 
 

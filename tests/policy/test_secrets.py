@@ -250,8 +250,8 @@ def test_the_password_in_the_address_of_a_database_is_known(address: str, passwo
 
 
 def test_the_problem_of_a_need_is_hidden_too() -> None:
-    need = Need("edit", "edit", "f", problem=f"old is not in f:\n1\tghp_{RANDOM}")
-    assert Secrets().hide_need(need).problem == "old is not in f:\n1\t[hidden secret: github token]"
+    need = Need("edit", "edit", "f", problem=f"the text to replace is not in f:\n1\tghp_{RANDOM}")
+    assert Secrets().hide_need(need).problem == "the text to replace is not in f:\n1\t[hidden secret: github token]"
 
 
 @pytest.mark.parametrize("outcome", [Finished, Failed])

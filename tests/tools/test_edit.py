@@ -34,38 +34,38 @@ async def test_c36_edit_replaces_one_place_and_says_how_much(tmp_path: Path) -> 
     [
         (
             {"old": "return", "new": "x"},
-            "old is in a.py 2 times (lines 2, 5); give more of the lines around the one you mean, or all=true for "
-            "every one",
+            "the text to replace is in a.py 2 times (lines 2, 5); add lines around the one you mean, or use all=true "
+            "for every one",
         ),
         ({"old": "return", "new": "return"}, "old and new are the same, so nothing would change"),
         ({"old": "", "new": "x"}, "old is empty; use write to replace a.py whole"),
         (
             {"old": "def f():\n\treturn 1\n", "new": "x"},
-            "old is not in a.py; the nearest place is lines 1-2:\n1\tdef f():\n2\t    return 1\n"
+            "the text to replace is not in a.py; the nearest place is lines 1-2:\n1\tdef f():\n2\t    return 1\n"
             "line 2 differs in its indentation: you gave '\\treturn 1', the file has '    return 1'",
         ),
         (
             {"old": "def g(): \n    return  1", "new": "x"},
-            "old is not in a.py; the nearest place is lines 4-5:\n4\tdef g():\n5\t    return 1\n"
+            "the text to replace is not in a.py; the nearest place is lines 4-5:\n4\tdef g():\n5\t    return 1\n"
             "line 4 differs in blanks at its end: you gave 'def g(): ', the file has 'def g():'\n"
             "line 5 differs in its blanks: you gave '    return  1', the file has '    return 1'",
         ),
         (
             {"old": "2\t    return 1\n3\t\n4\tdef g():\n", "new": "x"},
-            "old is not in a.py: it begins with the line numbers of read; leave them out",
+            "the text to replace is not in a.py: it begins with the line numbers of read; leave them out",
         ),
         (
             {"old": "def fun():", "new": "x"},
-            "old is not in a.py; the nearest place is line 1:\n1\tdef f():\n"
+            "the text to replace is not in a.py; the nearest place is line 1:\n1\tdef f():\n"
             "line 1 differs in its text: you gave 'def fun():', the file has 'def f():'",
         ),
         (
             {"old": "something else entirely", "new": "x"},
-            "old is not in a.py; nothing in the file is like it; read the file again",
+            "the text to replace is not in a.py; nothing in the file is similar; read the file again",
         ),
         (
             {"old": "def g():\n    return 1\n\nmore", "new": "x"},
-            "old is not in a.py; the nearest place is lines 4-5:\n4\tdef g():\n5\t    return 1\n"
+            "the text to replace is not in a.py; the nearest place is lines 4-5:\n4\tdef g():\n5\t    return 1\n"
             "the file ends after line 5",
         ),
     ],

@@ -161,8 +161,8 @@ async def test_a_flood_ends_in_a_part_of_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"pattern": "a("}, "the pattern is no regular expression: "),
-        ({"pattern": "*a"}, "the pattern is no regular expression: "),
+        ({"pattern": "a("}, "invalid regular expression: "),
+        ({"pattern": "*a"}, "invalid regular expression: "),
         ({"pattern": ""}, "the pattern is empty"),
         ({"pattern": "a\nb"}, "the pattern must be for one line, without line ends; search for a part of it"),
         ({"pattern": "a", "path": "no"}, "no does not exist"),

@@ -94,7 +94,7 @@ async def test_a_secret_is_not_written_over_by_what_stands_for_it(tmp_path: Path
         assert refused == [
             "[hidden secret: …] stands for a secret that was not shown to you; leave those lines as they are "
             "(change others with edit), or ask the person",
-            "old is not in .env: what is hidden there is a secret; choose lines without one",
+            "the text to replace is not in .env: what is hidden there is a secret; choose lines without one",
         ]
         assert (coder.folder / ".env").read_text() == DOTENV.replace("PORT=1", "PORT=2")
 

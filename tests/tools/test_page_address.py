@@ -51,7 +51,7 @@ def test_an_odd_address_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("place", PRIVATE)
 def test_nothing_of_this_machine_or_its_network_is_reached(place: str) -> None:
-    with pytest.raises(ToolFailed, match=r"site\.example leads to .*, which is not on the public network"):
+    with pytest.raises(ToolFailed, match=r"site\.example resolves to .*, which is not on the public network"):
         checked_place("site.example", ["1.1.1.1", place], is_public)
 
 

@@ -163,8 +163,7 @@ async def test_line_ends_stay_what_they_are(tmp_path: Path, before: bytes, patch
     [
         (
             "fix it",
-            "this is no patch: it must be a unified diff (--- a/file, +++ b/file, @@ …) "
-            "or begin with *** Begin Patch",
+            "not a patch: it must be a unified diff (--- a/file, +++ b/file, @@ …) or begin with *** Begin Patch",
         ),
         (
             "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n-1\n+one\nno mark\n 2\n",

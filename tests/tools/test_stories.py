@@ -50,7 +50,9 @@ async def test_d14_a_call_that_cannot_work_is_not_asked_about(tmp_path: Path) ->
         await coder.create("default")
         await coder.prompt("go")
         await coder.ended()
-        assert await outcomes(coder) == ["old is not in f.py; nothing in the file is like it; read the file again"]
+        assert await outcomes(coder) == [
+            "the text to replace is not in f.py; nothing in the file is similar; read the file again"
+        ]
 
 
 @story

@@ -153,8 +153,8 @@ async def test_private_places_are_refused_before_anything_is_sent(tmp_path: Path
         mapped = await tools.refused("web_fetch", url="http://mapped.example/")
         connections = server.connections
 
-    assert inside == "inside.example leads to 192.168.1.1, which is not on the public network"
-    assert mapped == "mapped.example leads to ::ffff:a00:1, which is not on the public network"
+    assert inside == "inside.example resolves to 192.168.1.1, which is not on the public network"
+    assert mapped == "mapped.example resolves to ::ffff:a00:1, which is not on the public network"
     assert connections == 0
 
 
@@ -207,7 +207,7 @@ async def test_a_redirect_to_a_private_place_is_refused(tmp_path: Path) -> None:
     async with fetching(tmp_path, answers(leads_to("/latest/meta-data")), names=names) as (tools, server):
         said = await tools.refused("web_fetch", url=f"http://site.example:{server.port}/")
 
-    assert said == "site.example leads to 169.254.169.254, which is not on the public network"
+    assert said == "site.example resolves to 169.254.169.254, which is not on the public network"
 
 
 @pytest.mark.parametrize(
@@ -215,11 +215,11 @@ async def test_a_redirect_to_a_private_place_is_refused(tmp_path: Path) -> None:
     [
         ("https://evil.example/x", "the page leads to another site: https://evil.example/x\nFetch that address"),
         ("http://www.site.example/", "the page leads to another site: http://www.site.example/\nFetch that address"),
-        ("https:other.example/x", "https:other.example/x is not the address of a page"),
+        ("https:other.example/x", "https:other.example/x is not a URL that can be fetched"),
         ("http://169.254.169.254/", "the page leads to another site: http://169.254.169.254/\nFetch"),
         ("http://site.example:22/", "port 22 is not one that pages are fetched from"),
         ("http://u:p@site.example/", "an address with a login in it is not fetched"),
-        ("file:///etc/passwd", "file:///etc/passwd is not the address of a page"),
+        ("file:///etc/passwd", "file:///etc/passwd is not a URL that can be fetched"),
         ("//2130706433/", "'2130706433' is not the plain name of a machine"),
     ],
 )
@@ -243,7 +243,7 @@ async def test_https_does_not_become_http(tmp_path: Path, certificate: Certifica
 @in_loop
 async def test_redirects_without_an_end(tmp_path: Path) -> None:
     said = await refused_after(tmp_path, by_path({"/": leads_to("/")}))
-    assert said == "http://site.example:PORT/ leads on and on, more than 5 times"
+    assert said == "http://site.example:PORT/ redirects more than 5 times"
 
 
 async def refused_after(root: Path, talk: Talk, seconds: float = 60.0) -> str:
@@ -267,11 +267,11 @@ async def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
     assert await refused(tmp_path, page(b"%PDF", "application/pdf")) == f"{site} is application/pdf, not text"
     assert await refused(tmp_path, page(b"\x89PNG\0\0", "")) == f"{site} is not text"
     assert await refused(tmp_path, page(b"x", "text/plain", "content-encoding: br")) == (
-        "the page is packed as br, which cannot be read"
+        "the page has an unsupported encoding: br"
     )
     assert await refused(tmp_path, page(b"<h1>Gone</h1>", status=404)) == f"{site} answered 404\n# Gone"
     broken = page(b"no gzip at all", "text/plain", "content-encoding: gzip")
-    assert (await refused(tmp_path, broken)).startswith("the page is packed in a way that cannot be read")
+    assert (await refused(tmp_path, broken)).startswith("the page cannot be decompressed")
 
 
 @in_loop
@@ -401,6 +401,6 @@ async def test_a_proxy_is_asked_for_names_that_only_it_knows(tmp_path: Path) -> 
 
             odd = await tools.refused("web_fetch", url="http:169.254.169.254/latest/")
 
-    assert odd.startswith("http:169.254.169.254/latest/ is not the address of a page")
+    assert odd.startswith("http:169.254.169.254/latest/ is not a URL that can be fetched")
     assert said == "http://far.example/x\n\nGET http://far.example/x HTTP/1.1"
-    assert private == "known.example leads to 10.0.0.1, which is not on the public network"
+    assert private == "known.example resolves to 10.0.0.1, which is not on the public network"

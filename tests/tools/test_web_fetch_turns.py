@@ -114,10 +114,10 @@ def test_nothing_of_this_machine_is_fetched_not_even_in_yolo(serve: Serve, coder
 
     assert ran.code == 0
     assert results(server.requests[1]) == [
-        "Error: 127.0.0.1 leads to 127.0.0.1, which is not on the public network",
+        "Error: 127.0.0.1 resolves to 127.0.0.1, which is not on the public network",
         "Error: '::1' is not the plain name of a machine",
         "Error: '2130706433' is not the plain name of a machine",
-        "Error: 169.254.169.254 leads to 169.254.169.254, which is not on the public network",
+        "Error: 169.254.169.254 resolves to 169.254.169.254, which is not on the public network",
     ]
 
 

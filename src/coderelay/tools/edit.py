@@ -60,14 +60,14 @@ class Edit:
             "{path} does not exist; use write to create it": "{path} 不存在；请用 write 创建",
             "old is empty; use write to replace {path} whole": "old 为空；如要替换整个 {path}，请用 write",
             "old and new are the same, so nothing would change": "old 与 new 相同，不会有任何改动",
-            "old is in {path} {count} times (lines {lines}); give more of the lines around the one you "
-            "mean, or all=true for every one": (
+            "the text to replace is in {path} {count} times (lines {lines}); add lines around the one you mean, or "
+            "use all=true for every one": (
                 "old 在 {path} 中出现 {count} 次（第 {lines} 行）；请给出更多上下文，或用 all=true 全部替换"
             ),
-            "old is not in {path}; {rest}": "{path} 中没有 old；{rest}",
-            "nothing in the file is like it; read the file again": "文件中也没有相近的内容；请重新读取",
+            "the text to replace is not in {path}; {rest}": "{path} 中没有 old；{rest}",
+            "nothing in the file is similar; read the file again": "文件中也没有相近的内容；请重新读取",
             "the nearest place is {rest}:": "最接近的是{rest}：",
-            "old is not in {path}: it begins with the line numbers of read; leave them out": (
+            "the text to replace is not in {path}: it begins with the line numbers of read; leave them out": (
                 "{path} 中没有 old：它带有 read 的行号；请去掉行号"
             ),
         },
@@ -125,8 +125,8 @@ def replaced(text: str, arguments: EditArguments, shown: str) -> tuple[str, int]
         listed = ", ".join(map(str, lines)) + (", …" if len(places) > _LISTED else "")
         raise ToolFailed(
             say(
-                "old is in {path} {count} times (lines {lines}); give more of the lines around the one you mean, "
-                "or all=true for every one",
+                "the text to replace is in {path} {count} times (lines {lines}); add lines around the one you mean, "
+                "or use all=true for every one",
                 path=shown,
                 count=len(places),
                 lines=listed,
@@ -153,13 +153,18 @@ def _places(text: str, old: str, apart: bool) -> list[int]:
 
 def _not_found(text: str, old: str, shown: str) -> ToolFailed:
     if re.search(MARKER, old):
-        return ToolFailed(f"old is not in {shown}: what is hidden there is a secret; choose lines without one")
+        return ToolFailed(
+            f"the text to replace is not in {shown}: what is hidden there is a secret; choose lines without one"
+        )
     without_numbers = re.sub(_NUMBERED, "", old)
     if without_numbers != old and without_numbers in text:
         return ToolFailed(
-            say("old is not in {path}: it begins with the line numbers of read; leave them out", path=shown)
+            say(
+                "the text to replace is not in {path}: it begins with the line numbers of read; leave them out",
+                path=shown,
+            )
         )
     from coderelay.tools.editing.closest_match import closest_match  # loaded when a text is not found
 
     near, detail = closest_match(lines_of(text), lines_of(old))
-    return ToolFailed(say("old is not in {path}; {rest}", path=shown, rest=near), detail=detail)
+    return ToolFailed(say("the text to replace is not in {path}; {rest}", path=shown, rest=near), detail=detail)

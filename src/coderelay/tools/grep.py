@@ -67,9 +67,9 @@ class Grep:
             "1 match in 1 file": "1 个文件中有 1 处匹配",
             "{count} matches in 1 file": "1 个文件中有 {count} 处匹配",
             "{count} matches in {files} files": "{files} 个文件中有 {count} 处匹配",
-            "the pattern is no regular expression: {why}": "模式不是正则表达式：{why}",
+            "invalid regular expression: {why}": "模式不是正则表达式：{why}",
             "the search could not be started: {why}": "搜索无法启动：{why}",
-            "the search was cut off": "搜索被中断",
+            "the search was interrupted": "搜索被中断",
         },
     )
     arguments = GrepArguments
@@ -117,11 +117,11 @@ async def _search(arguments: GrepArguments, start: SearchRoot, workspace: Worksp
     except CannotStart as error:
         raise ToolFailed(say("the search could not be started: {why}", why=error)) from error
     except ProcessesLost as error:
-        raise ToolFailed("the search was cut off") from error
+        raise ToolFailed("the search was interrupted") from error
     from coderelay.tools.search.py_grep import BAD_PATTERN
 
     if ended.exit_code == BAD_PATTERN:
-        raise ToolFailed(say("the pattern is no regular expression: {why}", why=_short(ended.output)))
+        raise ToolFailed(say("invalid regular expression: {why}", why=_short(ended.output)))
     return ended, _matches(ended)
 
 

@@ -87,7 +87,7 @@ class Toolbox:
             raise ToolFailed(self._not_here[call.name])
         if tool is None:
             raise ToolFailed(
-                say("there is no tool {name}; there are {names}", name=repr(call.name), names=", ".join(self._tools))
+                say("there is no tool {name}; available: {names}", name=repr(call.name), names=", ".join(self._tools))
             )
         try:
             return tool, msgspec.json.decode(call.arguments, type=tool.arguments)

@@ -45,11 +45,11 @@ class WebFetch:
             "{url} answered {status}": "{url} 返回 {status}",
             "{url} is {kind}, not text": "{url} 是 {kind}，不是文本",
             "{url} is not text": "{url} 不是文本",
-            "{host} is not known": "找不到主机 {host}",
-            "{host} is not known: {why}": "找不到主机 {host}：{why}",
-            "{host} leads to {place}, which is not on the public network": "{host} 指向 {place}，不在公网上",
+            "cannot find the host {host}": "找不到主机 {host}",
+            "cannot find the host {host}: {why}": "找不到主机 {host}：{why}",
+            "{host} resolves to {place}, which is not on the public network": "{host} 指向 {place}，不在公网上",
             "the page leads to another site: {url}": "页面跳转到另一网站：{url}",
-            "{url} is not the address of a page: it must begin with https:// or http://": (
+            "{url} is not a URL that can be fetched: it must begin with https:// or http://": (
                 "{url} 不是网页地址：必须以 https:// 或 http:// 开头"
             ),
         },

@@ -20,7 +20,7 @@ def closest_match(lines: Sequence[str], wanted: Sequence[str]) -> tuple[str, str
     endings."""
     start = _start(lines, wanted)
     if start is None:
-        return "nothing in the file is like it; read the file again", ""
+        return "nothing in the file is similar; read the file again", ""
     here = lines[start : start + len(wanted)]
     pairs = zip(here, wanted, strict=False)
     found = [_difference(number, mine, each) for number, (mine, each) in enumerate(pairs, start + 1)]

@@ -54,7 +54,7 @@ def parse_patch(text: str) -> list[FilePatch]:
     patches = _Envelope(lines[begin + 1 :]).parse() if begin is not None else _Unified(lines).parse()
     if not patches:
         raise ToolFailed(
-            "this is no patch: it must be a unified diff (--- a/file, +++ b/file, @@ …) or begin with *** Begin Patch"
+            "not a patch: it must be a unified diff (--- a/file, +++ b/file, @@ …) or begin with *** Begin Patch"
         )
     return patches
 

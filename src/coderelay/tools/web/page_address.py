@@ -40,9 +40,11 @@ def page_address(text: str, ports: Collection[int] = PORTS) -> PageAddress:
         parts = urlsplit(text)
         host, port = (parts.hostname or "").encode("idna").decode().lower(), parts.port
     except ValueError as error:  # a bad port, bracket or host name
-        raise ToolFailed(f"{text} is not the address of a page: {error}") from error
+        raise ToolFailed(f"{text} is not a URL that can be fetched: {error}") from error
     if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise ToolFailed(say("{url} is not the address of a page: it must begin with https:// or http://", url=text))
+        raise ToolFailed(
+            say("{url} is not a URL that can be fetched: it must begin with https:// or http://", url=text)
+        )
     if "@" in parts.netloc:
         raise ToolFailed("an address with a login in it is not fetched")
     secure = parts.scheme == "https"
@@ -63,10 +65,10 @@ def checked_place(host: str, places: Collection[str], may_reach: Callable[[IPAdd
     for place in found:
         if not may_reach(place):
             raise ToolFailed(
-                say("{host} leads to {place}, which is not on the public network", host=host, place=place)
+                say("{host} resolves to {place}, which is not on the public network", host=host, place=place)
             )
     if not found:
-        raise ToolFailed(say("{host} is not known", host=host))
+        raise ToolFailed(say("cannot find the host {host}", host=host))
     return str(found[0])
 
 

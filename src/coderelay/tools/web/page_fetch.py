@@ -86,7 +86,7 @@ class PageFetch:
                 if page.status not in _LEADS_ON or "location" not in page.headers:
                     return await _finished(address, page)
                 address = self._next(address, page.headers["location"])
-        raise ToolFailed(f"{address.url} leads on and on, more than {_REDIRECTS} times")
+        raise ToolFailed(f"{address.url} redirects more than {_REDIRECTS} times")
 
     async def _place(self, address: PageAddress) -> str:
         """The IP address to connect to, or nothing if only the proxy knows the name. A proxy resolves names itself,
@@ -97,7 +97,7 @@ class PageFetch:
             if self._pages.goes_through_proxy(address.url):
                 return ""
             why = error.strerror if isinstance(error, OSError) else error
-            raise ToolFailed(say("{host} is not known: {why}", host=address.host, why=why)) from error
+            raise ToolFailed(say("cannot find the host {host}: {why}", host=address.host, why=why)) from error
         return checked_place(address.host, places, self._may_reach)
 
     def _next(self, address: PageAddress, location: str) -> PageAddress:

@@ -68,7 +68,7 @@ def _unpacking(coding: str) -> _Unpack:
         case "gzip" | "x-gzip" | "deflate":
             return _Inflating()
         case other:
-            raise ToolFailed(f"the page is packed as {other[:40]}, which cannot be read")
+            raise ToolFailed(f"the page has an unsupported encoding: {other[:40]}")
 
 
 class _Plain:
@@ -93,7 +93,7 @@ class _Inflating:
         try:
             return self._inflated(data, most)
         except zlib.error as error:
-            raise ToolFailed(f"the page is packed in a way that cannot be read: {error}") from error
+            raise ToolFailed(f"the page cannot be decompressed: {error}") from error
 
     def _inflated(self, data: bytes, most: int) -> bytes:
         unpacked = self._next(data, most)

@@ -46,7 +46,7 @@ class WorkspaceFolders:
         try:
             real = real_path(self.locate(path))
         except OSError as error:
-            raise ToolFailed(f"{shown(path)} leads to links without end, or is exchanged all the time") from error
+            raise ToolFailed(f"{shown(path)} has too many levels of symbolic links, or keeps changing") from error
         if self.top_of(real) is None:
             roots = ", ".join(self.roots)
             raise ToolFailed(

@@ -164,7 +164,7 @@ class Repl:
             return False
         self._cancel_decision()
         self._screen.write("n ")
-        self.hint(t("type what to do instead; Enter denies the call and tells the agent"))
+        self.hint(t("type what to do instead; Enter sends your no"))
         return True
 
     def recall(self) -> bool:

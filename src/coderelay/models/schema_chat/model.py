@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from coderelay.models.endpoint import Endpoint
 from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece
@@ -27,7 +28,11 @@ When all is done, or you have seen what was asked for, use finish.
 Tools:
 """
 _FINISH = "finish(answer): End with the answer for the person: the very facts that were asked for, or what was done"
-_EXAMPLE = """
+_EXAMPLES = """
+Example. The person says: How many functions has shop/price.py?
+{"tool": "bash", "arguments": {"command": "grep -c 'def ' shop/price.py"}}
+Result of bash: 4
+{"tool": "finish", "arguments": {"answer": "shop/price.py has 4 functions."}}
 Example. The person says: The tax in shop/price.py is 20 now, not 19.
 {"tool": "read", "arguments": {"path": "shop/price.py"}}
 Result of read: 1  TAX = 19
@@ -73,7 +78,8 @@ class SchemaChat:
 
     def _body(self, request: Request, tools: Sequence[ToolSpec]) -> bytes:
         system = f"{request.system}{_described(tools)}" if tools else request.system
-        said = [_said(each, self.card.context // 2) for each in request.messages]
+        messages = _without_failed_edits(request.messages, tools) if self.card.is_small else request.messages
+        said = [_said(each, self.card.context // 2) for each in messages]
         if tools and isinstance(request.messages[-1], ToolMessage):
             said.append(("user", _NOW))
         body: dict[str, Any] = {
@@ -110,14 +116,37 @@ def _goes_in_circles(messages: Sequence[Message]) -> bool:
 def _described(tools: Sequence[ToolSpec]) -> str:
     """Describe each tool in one sentence; full descriptions are for models with a larger context."""
     lines = [f"{tool.name}{_signature(tool)}: {first_sentence(tool.description).removesuffix('.')}" for tool in tools]
-    example = _EXAMPLE if {"read", "write"} <= {tool.name for tool in tools} else ""
-    return _FORM + "\n".join([*lines, _FINISH]) + example
+    examples = _EXAMPLES if {"bash", "read", "write"} <= {tool.name for tool in tools} else ""
+    return _FORM + "\n".join([*lines, _FINISH]) + examples
 
 
 def _signature(tool: ToolSpec) -> str:
     required: list[str] = tool.parameters.get("required", [])
     names = [name if name in required else f"{name}?" for name in tool.parameters.get("properties", {})]
     return f"({', '.join(names)})"
+
+
+def _without_failed_edits(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Iterator[Message]:
+    """Of an edit that failed, keep only which file it was for. A small model that had to read the file first would
+    write the same text again, whatever it has read."""
+    headlines = {tool.name: tool.headline for tool in tools if tool.kind == "edit"}
+    failed = {each.call_id for each in messages if isinstance(each, ToolMessage) and each.failed}
+    for each in messages:
+        if isinstance(each, AssistantMessage) and any(call.id in failed for call in each.calls):
+            short = [_only(call, headlines.get(call.name)) if call.id in failed else call for call in each.calls]
+            yield replace(each, calls=tuple(short))
+        else:
+            yield each
+
+
+def _only(call: Call, argument: str | None) -> Call:
+    try:
+        arguments = msgspec.json.decode(call.arguments, type=dict[str, Any])
+    except msgspec.DecodeError:
+        return call
+    if argument not in arguments:
+        return call
+    return replace(call, arguments=_encode({argument: arguments[argument]}).decode())
 
 
 def _alternating(said: Sequence[tuple[str, str]]) -> Iterator[dict[str, str]]:
@@ -144,7 +173,15 @@ def _as_written(message: AssistantMessage) -> str:
 
 
 def _written_call(call: Call) -> str:
-    return f'{{"tool": {_encode(call.name).decode()}, "arguments": {call.arguments}}}'
+    return f'{{"tool": {_encode(call.name).decode()}, "arguments": {_on_one_line(call.arguments)}}}'
+
+
+def _on_one_line(arguments: str) -> str:
+    """As in the examples: a model goes on as it began, and the blanks that it would write take time."""
+    try:
+        return msgspec.json.format(arguments, indent=0)
+    except msgspec.DecodeError:
+        return arguments
 
 
 def _cut(text: str, most: int) -> str:

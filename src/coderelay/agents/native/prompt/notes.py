@@ -10,7 +10,7 @@ from msgspec import Struct
 from coderelay.agents.native.prompt.instructions import instruction_notes
 from coderelay.agents.native.prompt.system import READS_ONLY
 from coderelay.models.model_card import SMALL_CONTEXT
-from coderelay.protocol.calls import Seen
+from coderelay.protocol.calls import Seen, first_sentence
 from coderelay.protocol.content import Note
 from coderelay.protocol.events import MessageAdded
 from coderelay.protocol.modes import mode_spec
@@ -47,14 +47,15 @@ def current_notes(state: State, disk: Disk, home: str, window: int, offered: Off
     settings = state.settings
     assert settings is not None
     repository = root_of(disk.root)
+    small = window <= SMALL_CONTEXT
     return [
-        environment_note(settings.cwd, settings.folders, repository),
-        *_file_notes(disk.root, state.told, window),
+        environment_note(settings.cwd, settings.folders, repository, small=small),
+        *(_file_notes(disk.root, state) if small else ()),
         *instruction_notes(disk.root, home, state.seen, window, repository),
         *given_notes(settings.instructions, state.told),
         *_skill_notes(offered.skills, state.told, window),
         *subagent_notes(offered.subagents, state.told, window),
-        mode_note(settings.mode, child=settings.parent is not None),
+        mode_note(settings.mode, small=small, child=settings.parent is not None),
         *change_notes(state.seen, disk),
         *todo_notes(state),
         *background_notes(state),
@@ -62,9 +63,10 @@ def current_notes(state: State, disk: Disk, home: str, window: int, offered: Off
     ]
 
 
-def _file_notes(root: str, told: Mapping[str, str], window: int) -> list[Note]:
-    """For a small model, the names of the files, once in a session: it seldom thinks of looking for itself."""
-    if window > SMALL_CONTEXT or "files" in told:
+def _file_notes(root: str, state: State) -> list[Note]:
+    """For a small model, the names of the files, once in a session: it seldom thinks of looking for itself. Between a
+    result and the next call, they would only distract it."""
+    if "files" in state.told or (state.turn is not None and state.turn.steps):
         return []
     from coderelay.tools.search.walk import Walk  # most models are not small
 
@@ -115,12 +117,13 @@ def _changed(path: str, disk: Disk) -> Note:
     return Note(f"file:{path}", f"<file-changed>{disk.relative(path)} {now}.</file-changed>")
 
 
-def environment_note(cwd: str, folders: Sequence[str], repository: str | None) -> Note:
+def environment_note(cwd: str, folders: Sequence[str], repository: str | None, *, small: bool) -> Note:
+    """A `small` model is not told where it is: it would write the whole path into every call."""
     system = os.uname()
     lines = [
-        f"Working folder: {cwd}",
+        *(() if small else [f"Working folder: {cwd}"]),
         *(f"Also at hand: {folder}" for folder in folders),
-        f"System: {system.sysname} {system.release} ({system.machine})",
+        *(() if small else [f"System: {system.sysname} {system.release} ({system.machine})"]),
         f"Date: {time.strftime('%Y-%m-%d')}",
         f"Git: {branch_in(repository) if repository is not None else 'not a repository'}",
     ]
@@ -137,10 +140,11 @@ def hook_notes(state: State) -> list[Note]:
     return notes
 
 
-def mode_note(mode: Mode, *, child: bool) -> Note:
-    """The note about the mode. A `child` works for another agent, so nobody waits for its plan."""
+def mode_note(mode: Mode, *, small: bool, child: bool) -> Note:
+    """The note about the mode; only its first sentence for a `small` model. A `child` works for another agent, so
+    nobody waits for its plan."""
     text = READS_ONLY if child and mode == "plan" else mode_spec(mode).prompt
-    return Note("mode", f"<mode>{text}</mode>")
+    return Note("mode", f"<mode>{first_sentence(text) if small else text}</mode>")
 
 
 def skill_notes(skills: Sequence[SkillShown], told: Mapping[str, str], window: int) -> list[Note]:

@@ -67,9 +67,10 @@ async def test_a_small_model_wrote_again_what_it_had_written_before_it_read_the_
         await coder.create("yolo")
         await coder.prompt("Add pears to list.txt.")
         await coder.ended()
-        _, failed, why, *_ = said(coder.server.requests[2])
+        _, failed, why, _, content = said(coder.server.requests[2])
         assert failed == '{"tool": "write", "arguments": {"path": "list.txt"}}'
         assert why.startswith("Result of write: Error: list.txt exists and you have not read it")
+        assert content.startswith("Result of read: figs\n\nUse the next tool."), "without line numbers"
         assert said(coder.server.requests[3])[-2] == (
             '{"tool": "write", "arguments": {"path": "list.txt", "content": "figs\\npears\\n"}}'
         )

@@ -32,7 +32,10 @@ async def test_c36_write_creates_folders_replaces_whole_and_keeps_the_mode(tmp_p
 async def test_a_file_that_was_never_read_is_not_replaced(tmp_path: Path) -> None:
     lay_out(tmp_path, {"f": "mine\n"})
     async with scene(tmp_path) as here:
-        said = "f exists and you have not read it; read it first, or change a part with edit"
+        said = (
+            "f exists and you have not read it; write replaces the whole file, so read it first and repeat what "
+            "stays, or change a part with edit"
+        )
         assert await here.refused("write", path="f", content="x") == said
         assert here.need("write", path="f", content="x").problem == said
     assert contents(tmp_path) == {"f": b"mine\n"}

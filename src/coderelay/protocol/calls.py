@@ -107,7 +107,8 @@ class ToolSpec(Struct, frozen=True):
     that is `always_allowed`.
 
     A child session does not get a tool that has a `not_for_children` text, and is told that text as the reason.
-    Models with a small context are offered only the tools that are `for_small_models`.
+    Models with a small context are offered only the tools that are `for_small_models`. They are shown a result as
+    `result_for_small_models` makes it from the output.
 
     `headline` is the argument that people see of a call that could not be decoded (all arguments if it is empty or
     not declared). `result_shown` is what they see of a successful call. `chinese` is the first sentence of the
@@ -128,6 +129,7 @@ class ToolSpec(Struct, frozen=True):
     always_allowed: bool = False
     not_for_children: str = ""
     for_small_models: bool = False
+    result_for_small_models: Callable[[str], str] | None = None
     headline: str | None = None
     result_shown: ResultShown = "output"
     chinese: str = ""

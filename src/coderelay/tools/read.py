@@ -1,5 +1,6 @@
 """The `read` tool: reads a text file (whole or a range of lines), a notebook or an image."""
 
+import re
 from base64 import b64encode
 from typing import Any
 
@@ -22,6 +23,12 @@ _STARTS = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"G
 MOST_BYTES = 5 * 1024 * 1024 * 3 // 4  # 5 MB in base64; more is refused by most providers
 _OUTPUT_LINES = 20
 _OUTPUT_CHARS = 2000
+_NUMBERED = r"(?m)^\d+\t"
+
+
+def without_line_numbers(output: str) -> str:
+    """The lines as they are in the file. A small model writes the numbers into the file."""
+    return re.sub(_NUMBERED, "", output)
 
 
 class ReadArguments(Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,6 +56,7 @@ class Read:
         outside_arguments={"path": "file_path"},
         rule_target="path",
         for_small_models=True,
+        result_for_small_models=without_line_numbers,
         headline="path",
         result_shown="summary",
         chinese="读取文本文件、notebook 或图片。",

@@ -11,6 +11,11 @@ from coderelay.tools.editing.text_file import lines_of, text_file
 from coderelay.workspace.files.disk import FileContent
 from coderelay.workspace.workspace import Workspace
 
+_UNREAD = (
+    "{path} exists and you have not read it; write replaces the whole file, so read it first and repeat what stays, "
+    "or change a part with edit"
+)
+
 
 class WriteArguments(Struct, frozen=True, forbid_unknown_fields=True):
     path: str
@@ -42,9 +47,7 @@ class Write:
         chinese_results={
             "created, 1 line": "已创建，1 行",
             "created, {count} lines": "已创建，{count} 行",
-            "{path} exists and you have not read it; read it first, or change a part with edit": (
-                "{path} 已存在但尚未读过；请先读取，或用 edit 改动一部分"
-            ),
+            _UNREAD: "{path} 已存在但尚未读过；write 会替换整个文件，请先读取并保留其余内容，或用 edit 改动一部分",
         },
     )
     arguments = WriteArguments
@@ -72,9 +75,7 @@ def _change(arguments: WriteArguments, before: FileContent | None, workspace: Wo
     if before is not None:
         shown = workspace.disk.relative(path)
         if workspace.known.never_read(path):
-            raise ToolFailed(
-                say("{path} exists and you have not read it; read it first, or change a part with edit", path=shown)
-            )
+            raise ToolFailed(say(_UNREAD, path=shown))
         check_known(path, before, workspace)
     return FileEdit(path, before, _encoded(arguments.content, before))
 

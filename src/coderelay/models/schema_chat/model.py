@@ -35,8 +35,8 @@ Result of bash: 4
 {"tool": "finish", "arguments": {"answer": "shop/price.py has 4 functions."}}
 Example. The person says: The tax in shop/price.py is 20 now, not 19.
 {"tool": "read", "arguments": {"path": "shop/price.py"}}
-Result of read: 1  TAX = 19
-2  print(100 + TAX)
+Result of read: TAX = 19
+print(100 + TAX)
 {"tool": "write", "arguments": {"path": "shop/price.py", "content": "TAX = 20\\nprint(100 + TAX)\\n"}}
 Result of write: shop/price.py written
 {"tool": "finish", "arguments": {"answer": "The tax in shop/price.py is 20 now."}}
@@ -78,7 +78,7 @@ class SchemaChat:
 
     def _body(self, request: Request, tools: Sequence[ToolSpec]) -> bytes:
         system = f"{request.system}{_described(tools)}" if tools else request.system
-        messages = _without_failed_edits(request.messages, tools) if self.card.is_small else request.messages
+        messages = _simplified(request.messages, tools) if self.card.is_small else request.messages
         said = [_said(each, self.card.context // 2) for each in messages]
         if tools and isinstance(request.messages[-1], ToolMessage):
             said.append(("user", _NOW))
@@ -126,15 +126,18 @@ def _signature(tool: ToolSpec) -> str:
     return f"({', '.join(names)})"
 
 
-def _without_failed_edits(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Iterator[Message]:
-    """Of an edit that failed, keep only which file it was for. A small model that had to read the file first would
-    write the same text again, whatever it has read."""
+def _simplified(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Iterator[Message]:
+    """The history for a small model. Of an edit that failed, it is shown only which file it was for: after reading
+    that file, it would write the same text again, whatever it has read."""
     headlines = {tool.name: tool.headline for tool in tools if tool.kind == "edit"}
+    results = {tool.name: tool.result_for_small_models for tool in tools}
     failed = {each.call_id for each in messages if isinstance(each, ToolMessage) and each.failed}
     for each in messages:
-        if isinstance(each, AssistantMessage) and any(call.id in failed for call in each.calls):
-            short = [_only(call, headlines.get(call.name)) if call.id in failed else call for call in each.calls]
-            yield replace(each, calls=tuple(short))
+        if isinstance(each, AssistantMessage):
+            calls = (_only(call, headlines.get(call.name)) if call.id in failed else call for call in each.calls)
+            yield replace(each, calls=tuple(calls))
+        elif isinstance(each, ToolMessage) and not each.failed and (simplify := results.get(each.name)):
+            yield replace(each, text=simplify(each.text))
         else:
             yield each
 

@@ -40,7 +40,7 @@ async def test_the_first_request_to_a_small_model(tmp_path: Path) -> None:
 
 
 @story
-async def test_a_small_model_goes_on_from_the_form_of_the_examples(tmp_path: Path) -> None:
+async def test_a_small_model_goes_on_in_the_form_of_the_example(tmp_path: Path) -> None:
     """Calls come back on one line, and files that it made itself are no news between two steps."""
     configure(tmp_path)
     steps = [use("write", path="a.txt", content="a\n"), use("finish", answer="done")]

@@ -28,11 +28,7 @@ When all is done, or you have seen what was asked for, use finish.
 Tools:
 """
 _FINISH = "finish(answer): End with the answer for the person: the very facts that were asked for, or what was done"
-_EXAMPLES = """
-Example. The person says: How many functions has shop/price.py?
-{"tool": "bash", "arguments": {"command": "grep -c 'def ' shop/price.py"}}
-Result of bash: 4
-{"tool": "finish", "arguments": {"answer": "shop/price.py has 4 functions."}}
+_EXAMPLE = """
 Example. The person says: The tax in shop/price.py is 20 now, not 19.
 {"tool": "read", "arguments": {"path": "shop/price.py"}}
 Result of read: TAX = 19
@@ -116,8 +112,8 @@ def _goes_in_circles(messages: Sequence[Message]) -> bool:
 def _described(tools: Sequence[ToolSpec]) -> str:
     """Describe each tool in one sentence; full descriptions are for models with a larger context."""
     lines = [f"{tool.name}{_signature(tool)}: {first_sentence(tool.description).removesuffix('.')}" for tool in tools]
-    examples = _EXAMPLES if {"bash", "read", "write"} <= {tool.name for tool in tools} else ""
-    return _FORM + "\n".join([*lines, _FINISH]) + examples
+    example = _EXAMPLE if {"read", "write"} <= {tool.name for tool in tools} else ""
+    return _FORM + "\n".join([*lines, _FINISH]) + example
 
 
 def _signature(tool: ToolSpec) -> str:
@@ -145,7 +141,7 @@ def _simplified(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Itera
 def _only(call: Call, argument: str | None) -> Call:
     try:
         arguments = msgspec.json.decode(call.arguments, type=dict[str, Any])
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return call
     if argument not in arguments:
         return call
@@ -180,10 +176,10 @@ def _written_call(call: Call) -> str:
 
 
 def _on_one_line(arguments: str) -> str:
-    """As in the examples: a model goes on as it began, and the blanks that it would write take time."""
+    """As in the example: a model goes on as it began, and the blanks that it would write take time."""
     try:
         return msgspec.json.format(arguments, indent=0)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return arguments
 
 

@@ -52,3 +52,14 @@ async def test_a_full_folder_is_cut_and_an_empty_one_says_so(tmp_path: Path) -> 
         )
         assert await here.run("list", path="empty") == "(empty folder)"
         assert await here.refused("list", path="nowhere") == "cannot list nowhere: No such file or directory"
+
+
+@story
+async def test_list_of_a_file_was_taken_for_a_file_that_does_not_exist(tmp_path: Path) -> None:
+    lay_out(tmp_path, {"data.txt": "x\n"})
+    async with scene(tmp_path) as here:
+        assert await here.refused("list", path="data.txt") == (
+            "data.txt is a file, not a folder; use read, or bash to count or search in it"
+        )
+        assert "cannot list data.txt/below" in await here.refused("list", path="data.txt/below")
+        assert "No such file" in await here.refused("list", path="missing")

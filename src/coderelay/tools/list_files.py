@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from coderelay.protocol.calls import Finished, Need, ToolSpec
+from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
 from coderelay.tools.search.search_root import SearchRoot, resolve_search_root
 from coderelay.workspace.files.disk import FolderEntry
@@ -11,6 +12,7 @@ from coderelay.workspace.workspace import Workspace
 
 _SHOWN = 500
 _LEFT_OUT = 10
+_IS_FILE = "{path} is a file, not a folder; use read, or bash to count or search in it"
 
 
 class ListArguments(Struct, frozen=True, forbid_unknown_fields=True):
@@ -35,6 +37,7 @@ class ListFilesTool:
         chinese_results={
             "1 entry": "1 项",
             "{count} entries": "{count} 项",
+            _IS_FILE: "{path} 是文件，不是目录；请用 read 读取，或用 bash 在其中统计、搜索",
         },
     )
     arguments = ListArguments
@@ -44,7 +47,7 @@ class ListFilesTool:
         return Need(tool="list", kind="read", title=workspace.disk.relative(path), paths=(path,))
 
     async def run(self, arguments: ListArguments, workspace: Workspace) -> Finished:
-        found = workspace.disk.list(arguments.path)
+        found = _entries(arguments.path, workspace)
         ignored = _ignored(found, resolve_search_root(arguments.path, workspace))
         entries = [each for each in found if each.name not in ignored]
         entries.sort(key=lambda each: (each.kind != "folder", each.name))
@@ -57,6 +60,15 @@ class ListFilesTool:
             lines.append(f"(ignored by git, not shown: {', '.join(names)}{more})")
         summary = "1 entry" if len(entries) == 1 else say("{count} entries", count=len(entries))
         return Finished("\n".join(lines).strip("\n"), summary)
+
+
+def _entries(path: str, workspace: Workspace) -> list[FolderEntry]:
+    try:
+        return workspace.disk.list(path)
+    except ToolFailed as failed:
+        if not isinstance(failed.__cause__, NotADirectoryError) or not workspace.disk.mark(path):
+            raise
+        raise ToolFailed(say(_IS_FILE, path=shown(path))) from failed
 
 
 def _ignored(found: list[FolderEntry], start: SearchRoot) -> set[str]:

@@ -30,6 +30,7 @@ from coderelay.surfaces import headless
 from coderelay.workspace.sandbox import bubblewrap, landlock, sandbox
 from coderelay.workspace.trees import snapshots
 from tests.background import stopping
+from tests.blocking import holding
 from tests.crash import commanding, crashing, undoing
 from tests.forked_process import Reap, Start
 
@@ -43,6 +44,7 @@ PROGRAMS: dict[str, Callable[[], object]] = {
     "crashing": crashing.main,
     "commanding": lambda: asyncio.run(commanding.main(*sys.argv[1:])),
     "undoing": lambda: asyncio.run(undoing.main()),
+    "holding": lambda: asyncio.run(holding.main(*sys.argv[1:])),
     "stopping": lambda: asyncio.run(stopping.main(*sys.argv[1:])),
 }
 

@@ -66,21 +66,22 @@ def check_settled(log: Sequence[Event]) -> None:
 
 
 def check_effects(log: Sequence[Event], effects: Sequence[str]) -> None:
-    """What really happened outside. Every call wrote its command's last word as one line. Calls of an agent that
+    """What really happened outside. Every command wrote its last word as one line. Calls of an agent that
     blocks may be made again under another id, and happen in any order."""
     _once("effect", effects)
     outcomes = {e["call_id"]: e["outcome"]["type"] for e in _of(log, "call.ended")}
     calls = _calls(log)
-    words = {call["id"]: json.loads(call["arguments"])["command"].split()[-1] for call in (*calls, *_proposed(log))}
+    arguments = {call["id"]: json.loads(call["arguments"]) for call in (*calls, *_proposed(log))}
+    words = {name: each["command"].split()[-1] for name, each in arguments.items() if "command" in each}
     # A call that was written off may still act late, when the process that began it wakes again.
     known = [words[call["id"]] for call in calls if outcomes.get(call["id"]) != "unknown"]
     in_order = [word for word in effects if word in known]
     _promise(in_order == [word for word in known if word in effects], f"effects out of order: {effects}")
-    for call_id, outcome in outcomes.items():
-        if outcome == "finished":
-            _promise(words[call_id] in effects, f"call {call_id} finished without an effect")
-        if outcome == "denied":
-            _promise(words[call_id] not in effects, f"call {call_id} was denied and ran")
+    for call_id, word in words.items():
+        if outcomes.get(call_id) == "finished":
+            _promise(word in effects, f"call {call_id} finished without an effect")
+        if outcomes.get(call_id) == "denied":
+            _promise(word not in effects, f"call {call_id} was denied and ran")
 
 
 def _calls(log: Sequence[Event]) -> list[Event]:

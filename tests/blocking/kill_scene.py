@@ -27,6 +27,20 @@ class BlockingScene(Scene):
     def prompt(self, *arguments: str, **env: str) -> Started:
         return self.start("-p", *arguments, *AGENT, **env)
 
+    def hold(self, prompt: str = "", *arguments: str, **env: str) -> Started:
+        """A process that stays while people think. Without a prompt it goes on with what is there."""
+        return self.coder.fork("holding", prompt, *arguments, env=env)
+
+    def proposed(self) -> list[str]:
+        """The commands that the agent asked about or ran in the open turn, one for each time."""
+        names: list[str] = []
+        for event in self.log():
+            if event["kind"] == "turn.started":
+                names.clear()
+            if event["kind"] == "call.proposed" and event["call"]["name"] == "bash":
+                names.append(event["call"]["arguments"])
+        return names
+
     def logs(self) -> dict[str, list[Event]]:
         database = self.coder.home / "sessions.db"
         return read_logs(database) if database.exists() else {}

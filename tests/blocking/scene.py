@@ -46,6 +46,10 @@ async def held(coder: InHouse, count: int = 1) -> list[Ask]:
     return asks
 
 
+async def of_kind(coder: InHouse, *kinds: type) -> list[object]:
+    return [each.event for each in await coder.events() if isinstance(each.event, kinds)]
+
+
 def effects(coder: InHouse) -> list[str]:
     path = coder.folder / "effects"
     return path.read_text().split() if path.exists() else []

@@ -23,17 +23,13 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import PromptId
 from coderelay.protocol.queries import ListAsks
 from coderelay.testing.blocking_agent import Fails, Says, Wonders, uses
-from tests.blocking.scene import begin, blocking_house, effect, effects, held, steps
-from tests.house import ME, InHouse, story
+from tests.blocking.scene import begin, blocking_house, effect, effects, held, of_kind, steps
+from tests.house import ME, story
 
 pytestmark = pytest.mark.quick
 
 JOB = steps(Says("let me see"), uses(effect("one")), Says("built"))
 BEN = By(who="ben", via="web")
-
-
-async def of_kind(coder: InHouse, *kinds: type) -> list[object]:
-    return [each.event for each in await coder.events() if isinstance(each.event, kinds)]
 
 
 @story

@@ -49,6 +49,7 @@ from coderelay.protocol.events import (
     StopRequested,
     TreeTaken,
     TurnEnded,
+    TurnParked,
     TurnProlonged,
     TurnStarted,
     TurnUndone,
@@ -251,6 +252,7 @@ SILENT: list[AnyEvent] = [
     ),  # its result is shown when the turn has ended
     AskAnswered(ask_id=AskId("a1"), decision=Allow(), by=BY),
     AskParked(ask_id=AskId("a1")),
+    TurnParked(turn_id=TURN),
     CallAsked(batch_id=BATCH, call_id=CALL, ask=PermissionAsk(AskId("a1"), CALL, NEED, "needs the network")),
     ApprovalGranted(approval=Approval(AskId("a1"), "session", "bash", "make", command="make"), by=BY),
     ApprovalRevoked(approval_id=AskId("a1"), by=BY),

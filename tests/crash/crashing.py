@@ -41,7 +41,7 @@ from coderelay.session import turn_events
 from coderelay.session.state import State
 from coderelay.store.backends import open_owners
 from coderelay.store.store import Store
-from coderelay.testing.blocking_agent import BlockingAgent, Says, Step, uses
+from coderelay.testing.blocking_agent import BlockingAgent, Says, Step, Wonders, uses
 from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
@@ -176,10 +176,11 @@ class CrashingHouse(App):
 
 
 def three_commands(prompt: str) -> list[Step]:
-    """Three commands at the same time, then a fourth."""
+    """Three commands at the same time, then a fourth. The prompt `ask …` makes the agent ask a question first."""
     name = prompt.split()[-1]
     commands = [f"echo {name}{call} >> effects # {name}{call}" for call in "abcd"]
-    return [Says("let me see"), uses(*commands[:3]), uses(commands[3]), Says(f"done {name}")]
+    question = [Wonders("Which colour?")] if prompt.startswith("ask ") else []
+    return [Says("let me see"), *question, uses(*commands[:3]), uses(commands[3]), Says(f"done {name}")]
 
 
 def main() -> int:

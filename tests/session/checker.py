@@ -46,6 +46,7 @@ from coderelay.protocol.events import (
     StopRequested,
     TreeTaken,
     TurnEnded,
+    TurnParked,
     TurnProlonged,
     TurnStarted,
     TurnUndone,
@@ -214,6 +215,8 @@ class Checker(HeldBatches):
                 self._configure(event)
             case AskParked() as event:
                 self._park(event, recorded.at)
+            case TurnParked() as event:
+                self.park_turn(event)
             case SessionMoved() | SessionForked():
                 pass  # a dead owner may still be on the record
             case AgentAttached() as event:

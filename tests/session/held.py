@@ -2,7 +2,7 @@
 
 from coderelay.protocol.asks import Allow, Answers, PlanAsk, PlanDecision
 from coderelay.protocol.calls import Denied, Failed, Finished, Outcome, Stopped, Unknown
-from coderelay.protocol.events import CallEnded, CallProposed, CallStarted
+from coderelay.protocol.events import CallEnded, CallProposed, CallStarted, TurnParked
 from tests.session.batches import Batches
 from tests.session.known import KnownAsk, KnownBatch, KnownCall
 from tests.session.promises import APPROVING, BrokenPromise, ends_as_decided, may_run, promise, verdict_on
@@ -98,6 +98,17 @@ class HeldBatches(Batches):
             self.given |= {call.call.id} if _is_consent(call.ask) else set()
         elif outcome != GIVEN_UP:
             self._end_unstarted(call, outcome)
+
+    def park_turn(self, event: TurnParked) -> None:
+        self.check_owned()
+        turn = self.open_turn()
+        promise(turn.started.blocking, "a turn was parked whose agent holds nothing")
+        promise(event.turn_id == turn.started.turn_id, "another turn was parked")
+        promise(bool(turn.open_asks()), "a turn was parked that waits for nobody (X-05)")
+        waiting = [each for each in turn.open_asks() if not self.asks[each].parked]
+        promise(not waiting, "a turn was parked while people are expected to answer (X-05)")
+        promise(all(each.started is None for each in turn.open_calls()), "a turn was parked while a call ran (X-24)")
+        self.rested, self.owner = self.owner, None
 
     def check_held(self) -> None:
         """After every append: what is proposed is held, runs, or is over; what was not asked about is over."""

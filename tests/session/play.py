@@ -248,6 +248,10 @@ class Play:
     def hear(self, proposed: Proposed, outcome: Outcome, *, epoch: int | None = None) -> list[Recorded]:
         return self.write(self.rules.hear(self.state, proposed.call(), proposed.need, outcome), epoch=epoch)
 
+    def park_turn(self, *, epoch: int | None = None) -> list[Recorded]:
+        """The agent has ended, and its owner leaves."""
+        return self.write(self.rules.park_turn(self.state), epoch=epoch)
+
     def keep(self, *messages: MessageKept, epoch: int | None = None) -> list[Recorded]:
         """What the program of an agent emitted."""
         return self.write(self.rules.keep(self.state, messages), epoch=epoch)

@@ -109,6 +109,12 @@ class Rules:
     def hear(self, state: State, call: Call, need: Need, outcome: Outcome) -> list[AnyEvent]:
         return blocking.hear(state, call, need, outcome)
 
+    def may_be_left(self, state: State, *, together: bool) -> bool:
+        return blocking.may_be_left(state, together=together)
+
+    def park_turn(self, state: State) -> list[AnyEvent]:
+        return blocking.park(state)
+
     def together(self, state: State) -> list[CallState]:
         return turn_events.calls_to_run(state)
 

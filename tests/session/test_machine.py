@@ -17,9 +17,11 @@ background: each has a number of its own and ends once, whoever owns the session
 Of agents that block (X-24): the owner stays while an ask is held, a batch grows and is resumed once for each time it
 waited, nothing starts that nobody allowed, a claim ends what was left, and what was allowed and never ran is allowed
 once more in that turn, and nothing else. Of messages that an agent hands in as its program emitted them (B-56): each
-is kept once in a turn, and exactly what stands in one is not shown a second time. Of settings that wait, cleared
-histories and deadlines (A-59, X-05, X-20): what tightens counts at once and the rest when the turn ends, a history is
-cleared between turns and the model then knows nothing of it, and an ask that nobody answers does what it says.
+is kept once in a turn, and exactly what stands in one is not shown a second time. Of owners that leave a blocking
+turn (X-04, X-05): only when nobody is expected to answer and nothing runs, and the answers still count. Of settings
+that wait, cleared histories and deadlines (A-59, X-05, X-20): what tightens counts at once and the rest when the turn
+ends, a history is cleared between turns and the model then knows nothing of it, and an ask that nobody answers does
+what it says.
 """
 
 import os
@@ -35,6 +37,8 @@ from tests.session.blocking_mutants import BLOCKING_MUTANTS
 from tests.session.blocking_owners import BlockingMachine
 from tests.session.machine import SessionMachine
 from tests.session.mutants import MUTANTS, Mutant
+from tests.session.parking_mutants import PARKING_MUTANTS
+from tests.session.parking_owners import ParkingMachine
 from tests.session.persons_later import SettingsMachine
 from tests.session.promises import BrokenPromise
 from tests.session.prompt_mutants import PROMPT_MUTANTS
@@ -90,6 +94,17 @@ def test_b56_promises_hold_for_an_agent_that_hands_in_its_own_messages_in_many_m
     run_state_machine_as_test(VerbatimMachine, settings=many)
 
 
+@pytest.mark.quick
+def test_x04_x05_x24_promises_hold_for_owners_that_leave_a_blocking_turn() -> None:
+    run_state_machine_as_test(ParkingMachine, settings=settings(_FIXED, max_examples=25, stateful_step_count=50))
+
+
+@_SEARCH
+def test_x04_x05_x24_promises_hold_for_owners_that_leave_a_blocking_turn_in_many_more_orders_of_moves() -> None:
+    many = settings(_ANY, max_examples=_EXAMPLES, stateful_step_count=70)
+    run_state_machine_as_test(ParkingMachine, settings=many)
+
+
 ALL_MUTANTS = [
     *MUTANTS,
     *READING_MUTANTS,
@@ -101,6 +116,7 @@ ALL_MUTANTS = [
     *BLOCKING_MUTANTS,
     *SETTINGS_MUTANTS,
     *VERBATIM_MUTANTS,
+    *PARKING_MUTANTS,
 ]
 any_mutant = pytest.mark.parametrize("mutant", ALL_MUTANTS, ids=lambda mutant: mutant.__name__)
 
@@ -146,6 +162,11 @@ def _machine_of(mutant: type[Mutant]) -> type[SessionMachine]:
     class VerbatimMutantMachine(VerbatimMachine):
         played_by = mutant
 
+    class ParkingMutantMachine(ParkingMachine):
+        played_by = mutant
+
+    if mutant in PARKING_MUTANTS:
+        return ParkingMutantMachine
     if mutant in SETTINGS_MUTANTS:
         return SettingsMutantMachine
     if mutant in VERBATIM_MUTANTS:

@@ -105,6 +105,7 @@ def whole_life() -> list[AnyEvent]:
     play.propose(asked("c9"))
     play.write(turn_events.attach(play.state, "theirs", "m", ("Bash",)), epoch=play.state.epoch)
     play.keep(play.kept("m9", results=("c9",)))
+    play.park_turn()
     return play.events()
 
 

@@ -22,10 +22,14 @@ class BlockingTurn(HostTurn):
     _ids: dict[CallId, CallId]
     _began: dict[CallId, float]
     _trees: asyncio.Lock
+    _together = True
 
     @property
     def continuation(self) -> blocking.Continuation | None:
         return blocking.continuation(self.state)
+
+    def may_be_left(self) -> bool:
+        return self._is_mine(self.state) and blocking.may_be_left(self.state, together=self._together)
 
     async def set_up(self) -> None:
         self._ids, self._began, self._trees = {}, {}, asyncio.Lock()
@@ -80,8 +84,8 @@ class BlockingTurn(HostTurn):
 
     async def _release(self, call_id: CallId) -> None:
         """Wait for the decision on a call, and write what follows from it."""
-        together = self._context.folders.of(self.settings.cwd).settings.batch.release == "together"
-        await self._until(lambda state: blocking.is_released(state, call_id, together=together))
+        self._together = self._context.folders.of(self.settings.cwd).settings.batch.release == "together"
+        await self._until(lambda state: blocking.is_released(state, call_id, together=self._together))
         look = await self._context.judging.rejudge(self.state)
         await self._write(lambda state: blocking.release(state, call_id, look))
 

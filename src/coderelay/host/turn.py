@@ -168,6 +168,10 @@ class HostTurn:
     def continuation(self) -> "Continuation | None":
         return None
 
+    def may_be_left(self) -> bool:
+        """Whether nobody needs the agent until people have answered, and none of them is expected to do so soon."""
+        return False
+
     async def take_steering(self) -> None:
         if any(each.steer for each in self.state.queue):
             await self._write(turn_events.take_steering)

@@ -23,7 +23,7 @@ from coderelay.protocol.events import AnyEvent, Ending, TurnEnded
 from coderelay.protocol.ids import BackgroundId, CallId, OwnerId, TurnId, new_id
 from coderelay.protocol.live import Notice
 from coderelay.protocol.session_events import Persistence
-from coderelay.session import background, shell, turn_events
+from coderelay.session import background, blocking, shell, turn_events
 from coderelay.session.children import open_tasks, stop_orphan
 from coderelay.session.next_action import EndTurn, needs_owner, next_action
 from coderelay.session.state import State
@@ -50,6 +50,7 @@ class Worker:
         self._send = send
         self._agent_task: asyncio.Task[None] | None = None
         self._leaving = False
+        self._is_left = False
         self.is_failed = False
         self._is_taken_over = False
 
@@ -196,7 +197,9 @@ class Worker:
                 error = await self._run_agent(runner, turn)
             finally:
                 await turn.end_partials()
-            if not self._leaving:
+            if self._is_left and not self._leaving:
+                await self._park(epoch)
+            elif not self._leaving:
                 await self._settle(epoch, error)
         if self._record.state.turn is None and not self._record.state.deleted and not self._is_elsewhere:
             await write_snapshot(self._record, self._context.agents)
@@ -209,8 +212,9 @@ class Worker:
         return BlockingTurn
 
     async def _run_agent(self, agent: Runner, turn: HostTurn) -> str | None:
-        """Run the agent on the turn. Returns why the turn failed, if it did. A stop, a deletion or a new owner
-        cancels the agent."""
+        """Run the agent on the turn. Returns why the turn failed, if it did. A stop, a deletion, a new owner or asks
+        that nobody answers in time cancel the agent."""
+        self._is_left = False
         if self._leaving:  # said while the session was being claimed
             return None
         task = self._agent_task = asyncio.create_task(_run(agent, turn, self._context.turn_files))
@@ -218,7 +222,9 @@ class Worker:
         def watch(state: State) -> None:
             if state.epoch != turn.epoch and not state.deleted:
                 self._tell_taken_over()
-            if state.epoch != turn.epoch or state.turn is None or state.turn.stop_requested:
+            is_over = state.epoch != turn.epoch or state.turn is None or state.turn.stop_requested
+            self._is_left = not is_over and turn.may_be_left()
+            if is_over or self._is_left:
                 self._record.watchers.discard(watch)  # cancel once: the agent still writes how it was cut short
                 task.cancel()
 
@@ -234,6 +240,12 @@ class Worker:
             self._record.watchers.discard(watch)
             self._agent_task = None
         return None if task.cancelled() else _why_failed(task.exception())
+
+    async def _park(self, epoch: int) -> None:
+        """Give up the session, whose agent has ended, until the asks of its turn are answered. If they were answered
+        meanwhile, the next claim carries the turn on."""
+        me = await self._context.ownership.me()
+        await self._record.append(lambda state: blocking.park(state) if state.owner == me else [], epoch=epoch)
 
     async def _settle(self, epoch: int, error: str | None) -> None:
         """End a turn that its agent left open. A turn that waits for people has no owner, so it is not ours to

@@ -10,6 +10,7 @@ The life of a session, in order:
         message.added  batch.opened       the calls of one message, judged together
           ask.answered …  batch.resumed   only if a person had to be asked
           ask.parked                      its deadline is over, and it stays open
+          turn.parked                     nobody holds the asks of a blocking turn any longer
           tree.taken                      the files before the first call of a turn that may change some
           call.started  call.ended        per call, in the message's order
         agent.attached                    the agent brings the id of its own session
@@ -63,6 +64,7 @@ from coderelay.protocol.session_events import (
     SessionMoved,
     StopRequested,
     Task,
+    TurnParked,
 )
 from coderelay.protocol.translatable import Translatable, keep_templates
 
@@ -351,6 +353,7 @@ AnyEvent = (
     | AskOpened
     | AskAnswered
     | AskParked
+    | TurnParked
     | ApprovalGranted
     | ApprovalRevoked
     | BatchResumed

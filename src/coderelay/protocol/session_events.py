@@ -103,6 +103,22 @@ class SessionClaimed(Event, frozen=True, tag="session.claimed"):
     epoch: int
 
 
+class TurnParked(Event, frozen=True, tag="turn.parked"):
+    """The owner of a blocking turn has ended its agent and left, because nobody answered in time. Its asks stay open.
+    Nobody owns the session until they are answered; then another claim carries the turn on."""
+
+    turn_id: TurnId
+
+
+class EnvironmentSetUp(Event, frozen=True, tag="environment.set_up"):
+    """A hook has set environment `variables` for the session's commands from now on; `told` is what it wants the
+    model to know. At most once in a session."""
+
+    turn_id: TurnId
+    variables: dict[str, str] = {}
+    told: str = ""
+
+
 class AgentAttached(Event, frozen=True, tag="agent.attached"):
     """The agent of the open turn has a session of its own, and this is its id: from now on the agent continues there.
     It comes late, with the first turn or never, and may change. `model` and `tools` are what the agent says that it

@@ -1,8 +1,8 @@
 """Blocking turns: the agent runs its own loop and its own calls, and waits for answers in the middle of it.
 
 It asks about one call at a time, so a batch grows call by call. While an ask is open, the turn keeps its owner, whose
-agent holds the ask. If that process dies, the ask stays open; the next owner's agent is told the answer, and the same
-call is then allowed once without asking again.
+agent holds the ask. If that process dies, or leaves because nobody answers in time, the ask stays open; the next
+owner's agent is told the answer, and the same call is then allowed once without asking again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,6 +24,7 @@ from coderelay.protocol.events import (
     CallStarted,
     Judged,
     MessageAdded,
+    TurnParked,
 )
 from coderelay.protocol.ids import CallId, MessageId, derived_id
 from coderelay.session.state import CallState, OpenTurn, State
@@ -112,6 +113,25 @@ def hear(state: State, call: Call, need: Need, outcome: Outcome, ms: int = 0) ->
     if isinstance(outcome, Finished) and not _open_turn(state).stop_requested:
         return [*withdrawn, _started(known), _ended(known, outcome, ms)]  # it ran, whoever allowed it
     return [*withdrawn, _ended(known, _given_up(known))]
+
+
+def may_be_left(state: State, *, together: bool) -> bool:
+    """Whether the owner may end its agent and leave the turn: all asks that are open are parked, no call runs, and
+    nothing else is decided that the agent waits to be told."""
+    asks = state.open_asks()
+    if not asks or not all(state.asks[each.id].parked for each in asks):
+        return False
+    return not any(
+        each.started_epoch is not None or is_released(state, each.call.id, together=together)
+        for each in state.open_calls()
+    )
+
+
+def park(state: State) -> list[AnyEvent]:
+    """The owner leaves the turn to whoever comes after the answers. No event if they are there already: then the
+    owner itself carries the turn on."""
+    turn = state.turn
+    return [TurnParked(turn_id=turn.started.turn_id)] if turn is not None and state.open_asks() else []
 
 
 def let_go(state: State) -> list[AnyEvent]:

@@ -43,6 +43,7 @@ from coderelay.protocol.events import (
     StopRequested,
     TreeTaken,
     TurnEnded,
+    TurnParked,
     TurnProlonged,
     TurnStarted,
     TurnUndone,
@@ -120,6 +121,8 @@ def apply(state: State, recorded: Recorded) -> None:
             _answer(state, event)
         case AskParked() as event:
             state.asks[event.ask_id].parked = True
+        case TurnParked():
+            state.last_owner, state.owner = state.owner, None
         case AskOpened() as event:
             _open_ask(state, event)
         case CallAsked() as event:

@@ -29,6 +29,7 @@ from coderelay.protocol.events import (
     SessionMoved,
     StopRequested,
     TurnEnded,
+    TurnParked,
     TurnStarted,
     TurnUndone,
     asks_in,
@@ -59,6 +60,8 @@ def summarise(row: Summary | None, recorded: Recorded) -> Summary | None:
             return replace(row, agent_session_id=event.agent_session_id)
         case SessionClaimed():
             return replace(row, owner=event.owner)
+        case TurnParked():
+            return replace(row, owner=None)
         case PromptAdmitted():
             return replace(row, queued=row.queued + 1)
         case PromptRecalled() | PromptTaken():

@@ -4,7 +4,7 @@
 
 It runs its commands itself, those of one `Uses` at the same time, and asks before each, except for what is `unasked`.
 When another process carries its turn on, it takes the log for its own memory: what it said and what may have run is
-not repeated, and what was allowed and never ran is asked about again.
+not repeated, and what was allowed or answered and never reached it is asked about again.
 """
 
 import asyncio
@@ -29,8 +29,11 @@ class Says(Struct, frozen=True):
 
 
 class Uses(Struct, frozen=True):
+    """The agent runs commands, and puts a question to the person at the same time if it `wonders`."""
+
     commands: tuple[str, ...]
     unasked: bool = False
+    wonders: str = ""
 
 
 class Wonders(Struct, frozen=True):
@@ -63,8 +66,8 @@ Script = Callable[[str], Sequence[Step]]
 Arrow = Literal["agent.asked", "agent.told", "agent.ran"]
 
 
-def uses(*commands: str, unasked: bool = False) -> Uses:
-    return Uses(commands, unasked)
+def uses(*commands: str, unasked: bool = False, wonders: str = "") -> Uses:
+    return Uses(commands, unasked, wonders)
 
 
 class BlockingAgent:
@@ -113,8 +116,11 @@ class BlockingAgent:
                         for command in commands:
                             if not memory.is_done_with(command):
                                 group.create_task(self._use(turn, program, command, asks=not step.unasked))
+                        if step.wonders and not memory.is_done_with(step.wonders):
+                            group.create_task(self._wonder(turn, program, step.wonders))
                 case Wonders(question):
-                    await self._wonder(turn, program, question)
+                    if not memory.is_done_with(question):
+                        await self._wonder(turn, program, question)
                 case Attaches(agent_session_id):
                     await turn.attach(agent_session_id, "its-model", ("Bash",))
                 case Emits(messages, form):
@@ -185,13 +191,13 @@ class _Memory:
         said = [each for each in turn.state.history if isinstance(each, MessageAdded) and each.turn_id == own]
         self._said = [text_of(each.blocks) for each in said]
         calls = [turn.state.calls[each] for each in turn.state.turn.calls] if own is not None else []
-        self._done = [json.loads(each.call.arguments)["command"] for each in calls if _is_done(each)]
+        self._done = [_subject(each) for each in calls if _is_done(each)]
 
     def has_said(self, text: str) -> bool:
         return _take(self._said, text)
 
-    def is_done_with(self, command: str) -> bool:
-        return _take(self._done, command)
+    def is_done_with(self, subject: str) -> bool:
+        return _take(self._done, subject)
 
 
 def _take(known: list[str], text: str) -> bool:
@@ -201,9 +207,16 @@ def _take(known: list[str], text: str) -> bool:
     return True
 
 
+def _subject(call: CallState) -> str:
+    """The command or the question of a call."""
+    arguments = json.loads(call.call.arguments)
+    return arguments["command"] if "command" in arguments else arguments["question"]
+
+
 def _is_done(call: CallState) -> bool:
-    """Not what was allowed and never ran."""
-    never_ran = call.started_epoch is None and outcome_without_running(call) is None
+    """Not what was allowed or answered and never reached the agent."""
+    granted = outcome_without_running(call) is None or isinstance(call.answer, Answers)
+    never_ran = call.started_epoch is None and granted
     return call.outcome is not None and not never_ran and not isinstance(call.outcome, Stopped)
 
 

@@ -52,8 +52,10 @@ wheel: setup ## dist/coderelay-VERSION.whl, for `pipx install` and `uv tool inst
 	@$(BIN)/python -m pip wheel -q --disable-pip-version-check --no-deps -w dist .
 	@ls dist/*.whl
 
-soak: setup ## hundreds of random kills; about half an hour
-	CODER_SOAK=300 $(BIN)/python -m pytest -q -n $(WORKERS) -k "random or many_more_orders" tests/crash tests/asks tests/blocking tests/session
+soak: setup ## hundreds of random kills, and how many of each kind; an hour or two
+	@rm -f .soak_tally
+	CODER_SOAK=300 CODER_SOAK_TALLY=$(CURDIR)/.soak_tally $(BIN)/python -m pytest -q -n $(WORKERS) -k "random or many_more_orders" tests/crash tests/asks tests/blocking tests/session
+	@sort .soak_tally | uniq -c
 
 mutants: setup ## record anew how each wrong rule of the session is found; about five minutes
 	CODER_SOAK=record $(BIN)/python -m pytest -q -n $(WORKERS) -k random_search tests/session/test_machine.py

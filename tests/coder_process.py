@@ -96,12 +96,22 @@ class Started:
             self.process.kill()
             self.process.communicate()
             raise
-        return Ran(self.process.wait(), out or "", (err or "") if with_progress else _without_progress(err or ""))
+        code = self.process.wait()
+        if code == -signal.SIGKILL:
+            count_kill(os.environ.get("PYTEST_CURRENT_TEST", "").partition("[")[0])
+        return Ran(code, out or "", (err or "") if with_progress else _without_progress(err or ""))
 
     def kill(self) -> Ran:
         """As a power cut would: no goodbye."""
         self.process.kill()
         return self.wait()
+
+
+def count_kill(kind: str) -> None:
+    """`make soak` tells how many processes were killed in which test, and in which situation."""
+    if (tally := os.environ.get("CODER_SOAK_TALLY")) is not None:
+        with Path(tally).open("a") as file:
+            file.write(f"{kind}\n")
 
 
 def _without_progress(err: str) -> str:

@@ -125,8 +125,9 @@ class Turn(Protocol):
         before this returns. Several calls may be asked about at the same time."""
         ...
 
-    async def heard(self, call: Call, need: Need, outcome: Outcome) -> None:
-        """Record how a call ended that the agent made itself, whether it asked before or not."""
+    async def heard(self, call: Call, need: Need, outcome: Outcome) -> str:
+        """Record how a call ended that the agent made itself, whether it asked before or not. Returns what the
+        person's hooks have to say about a call that succeeded; an agent that can still tell its model does so."""
         ...
 
 

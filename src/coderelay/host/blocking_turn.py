@@ -5,9 +5,10 @@ import time
 from collections.abc import Callable
 
 from coderelay.host.checkpoints import before_prompt, changes_nothing, forget_wait
+from coderelay.host.record import carried_out
 from coderelay.host.turn import HostTurn
-from coderelay.protocol.asks import Allow, Decision, DenyAndStop
-from coderelay.protocol.calls import Call, Need, Outcome
+from coderelay.protocol.asks import Allow, Answers, Decision, DenyAndStop, PlanDecision
+from coderelay.protocol.calls import Call, Finished, Need, Outcome
 from coderelay.protocol.errors import Fenced
 from coderelay.protocol.events import AnyEvent, Judged, TreeTaken
 from coderelay.protocol.ids import CallId
@@ -20,6 +21,7 @@ class BlockingTurn(HostTurn):
     because nobody can know which of its calls changes files."""
 
     _ids: dict[CallId, CallId]
+    _heard: set[CallId]
     _began: dict[CallId, float]
     _trees: asyncio.Lock
     _together = True
@@ -32,7 +34,7 @@ class BlockingTurn(HostTurn):
         return self._is_mine(self.state) and blocking.may_be_left(self.state, together=self._together)
 
     async def set_up(self) -> None:
-        self._ids, self._began, self._trees = {}, {}, asyncio.Lock()
+        self._ids, self._heard, self._began, self._trees = {}, set(), {}, asyncio.Lock()
         await super().set_up()
         await self._write_tree(await before_prompt(self.state, self._context.turn_files))
 
@@ -60,7 +62,7 @@ class BlockingTurn(HostTurn):
                 await self._keep_files([call])
         return blocking.decision_on(self.state, call.id)
 
-    async def heard(self, call: Call, need: Need, outcome: Outcome) -> None:
+    async def heard(self, call: Call, need: Need, outcome: Outcome) -> str:
         asked = self._ids.get(call.id)
         call = self._named(call, self._ids.setdefault(call.id, asked or self._free_id(call.id)))
         need, outcome = self._context.secrets.hide_need(need), self._context.secrets.hide_outcome(outcome)
@@ -69,7 +71,29 @@ class BlockingTurn(HostTurn):
         if asked is None and not changes_nothing(need, self.settings.mode):
             async with self._trees:
                 await self._write_tree(forget_wait(self.state))
-        await self._write(lambda state: blocking.hear(state, call, need, outcome, ms))
+        looks = isinstance(outcome, Finished) and self._is_looked_at(call.id)
+        if asked is None:  # nobody knows of it yet, so it is recorded before anything else can happen
+            await self._write(lambda state: blocking.hear(state, call, need, outcome, ms))
+        try:
+            if looks:
+                outcome = await self._hear_hooks(call, need, outcome)
+        finally:  # whoever stops the turn ends the hooks, and what the agent told is kept
+            await carried_out(self._write(lambda state: blocking.hear(state, call, need, outcome, ms)))
+        return outcome.feedback if isinstance(outcome, Finished) else ""
+
+    def _is_looked_at(self, call_id: CallId) -> bool:
+        """Whether hooks hear of the call: each call once, and no answers of people."""
+        known = self.state.calls.get(call_id)
+        is_first = call_id not in self._heard and (known is None or known.outcome is None)
+        self._heard.add(call_id)
+        return is_first and not (known is not None and isinstance(known.answer, Answers | PlanDecision))
+
+    async def _hear_hooks(self, call: Call, need: Need, outcome: Outcome) -> Outcome:
+        if not isinstance(outcome, Finished):
+            return outcome
+        known = self.state.calls.get(call.id)
+        seen = await self.look_at(call, known.judged.need if known is not None else need, outcome)
+        return self._context.secrets.hide_outcome(seen)
 
     async def _propose(self, call: Call, need: Need) -> None:
         judged = await self._judge(call, self._context.secrets.hide_need(need))

@@ -161,7 +161,7 @@ class HostTurn:
     async def ask(self, call: Call, need: Need) -> Decision:
         raise AssertionError("only the agent of a blocking turn asks")
 
-    async def heard(self, call: Call, need: Need, outcome: Outcome) -> None:
+    async def heard(self, call: Call, need: Need, outcome: Outcome) -> str:
         raise AssertionError("only the agent of a blocking turn tells of its calls")
 
     @property
@@ -220,10 +220,10 @@ class HostTurn:
         tree = await files_left(self.state, self._context.turn_files)
         await self._write(lambda state: turn_events.finish(state, now=now(), tree=tree, why_go_on=why_go_on))
 
-    async def look_at(self, call: Call, finished: Finished) -> Finished:
+    async def look_at(self, call: Call, need: Need, finished: Finished) -> Finished:
         """The result of a call that has just succeeded, with the feedback of hooks."""
         hooks = self._hooks
-        return finished if hooks is None else await hooks.look_at(self, call, finished)
+        return finished if hooks is None else await hooks.look_at(self, call, need, finished)
 
     async def perform(self, calls: Sequence[Call], effect: Effect) -> None:
         started = await self._start(calls)
@@ -371,7 +371,8 @@ class _Running:
 
     async def _hear_hooks(self, finished: Finished) -> None:
         self.cut = True
-        self.outcome = await self._turn.look_at(self.call, finished)
+        need = self._turn.state.calls[self.call.id].judged.need
+        self.outcome = await self._turn.look_at(self.call, need, finished)
         self.cut = False
 
     def ended(self) -> Outcome:

@@ -3,6 +3,7 @@
     agent = BlockingAgent(lambda prompt: [Says("let me see"), Uses("make", "make test"), Says("built")])
 
 It runs its commands itself, those of one `Uses` at the same time, and asks before each, except for what is `unasked`.
+It says what hooks have to say about a command.
 When another process carries its turn on, it takes the log for its own memory: what it said and what may have run is
 not repeated, and what was allowed or answered and never reached it is asked about again.
 """
@@ -154,7 +155,8 @@ class BlockingAgent:
         outcome = await _run(command, turn.settings.cwd)
         self._reached("agent.ran")
         await program.result(call, outcome.output if isinstance(outcome, Finished) else "it failed")
-        await turn.heard(call, need, outcome)
+        if told := await turn.heard(call, need, outcome):
+            await _say(turn, program, told)
 
 
 class _Program:

@@ -25,7 +25,7 @@ from coderelay.host.hooks.hook import Configured, Hook, Run
 from coderelay.host.hooks.hook_output import HookOutput, parse_hook_output, sorted_out
 from coderelay.host.open_ask import ask_about
 from coderelay.policy.secrets.masking import Secrets
-from coderelay.protocol.calls import Call, Finished
+from coderelay.protocol.calls import Call, Finished, Need
 from coderelay.protocol.content import text_of
 from coderelay.protocol.events import EnvironmentSetUp, Judged, MessageAdded
 from coderelay.protocol.live import Notice
@@ -70,9 +70,8 @@ class Hooks:
         pairs = zip(calls, judged, strict=True)
         return tuple(await _together([self._tightened(turn, call, verdict) for call, verdict in pairs]))
 
-    async def look_at(self, turn: Turn, call: Call, finished: Finished) -> Finished:
+    async def look_at(self, turn: Turn, call: Call, need: Need, finished: Finished) -> Finished:
         """The result of a call that succeeded, with what hooks want the model to be told of it."""
-        need = turn.state.calls[call.id].judged.need
         shown = replace(finished, output=self._secrets.hide(finished.output))
         about = hook_input.of_call(call, need) | hook_input.of_result(shown)
         answers = await self._ask("PostToolUse", turn, about, call.name, need.plain)

@@ -77,6 +77,7 @@ class CrashingStore:
         self.waiting, self.named = store.waiting, store.named
         self.change_counter, self.rebuild, self.close = store.change_counter, store.rebuild, store.close
         self.hurry, self.changed, self.all_heads = store.hurry, store.changed, store.all_heads
+        self.recent_folders = store.recent_folders
         self._mutant = mutant
 
     async def append(

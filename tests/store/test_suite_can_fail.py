@@ -270,6 +270,11 @@ class ForgetsTheDeleted(Broken):
         return {each.id: each.head for each in await self.sessions()}
 
 
+class FoldersByName(Broken):
+    async def recent_folders(self, limit: int) -> list[str]:
+        return sorted(await super().recent_folders(limit))
+
+
 class NeverRebuilds(Broken):
     async def rebuild(self) -> None:
         pass
@@ -334,6 +339,7 @@ FOUND_OUT: list[tuple[Build, Check]] = [
     (TurnsTimeBack, suite.time_never_runs_backwards_within_a_session),
     (without_rows, suite.rows_follow_from_the_events),
     (rows_apart, suite.events_and_their_rows_are_one_transaction),
+    (FoldersByName, suite.folders_are_ordered_by_their_newest_session),
     (AllOfThemWait, suite.sessions_that_wait_are_found_among_the_others),
     (NamesAreWords, suite.sessions_are_found_by_the_beginning_of_their_ids),
     (OldestFirst, suite.the_newest_change_comes_first),

@@ -65,7 +65,7 @@ MachineQuery = (
     | WhyNotRun
 )
 _MOST_RECENT = 20
-_SESSIONS = 100
+_FOLDERS = 100
 _MOST_BYTES = 4 * 1024 * 1024
 
 
@@ -218,11 +218,11 @@ async def _diff(query: ShowDiff, state: State | None, context: HostContext) -> F
 
 
 async def _recent_folders(store: Store, wanted: int) -> list[str]:
-    """Reads as many of the newest sessions as it takes: most people use few folders again and again."""
-    limit = _SESSIONS
+    """Reads as many folders as it takes: some of them may be gone, or on another machine."""
+    limit = _FOLDERS
     while True:
-        found = await store.sessions(limit=limit)
-        folders = [each for each in dict.fromkeys(row.cwd for row in found) if folder_exists(each)]
+        found = await store.recent_folders(limit)
+        folders = [each for each in found if folder_exists(each)]
         if len(found) < limit or len(folders) >= wanted:
             return folders[:wanted]
         limit *= 4

@@ -85,6 +85,11 @@ class Store(Protocol):
         """Return the sessions, the most recently changed first."""
         ...
 
+    async def recent_folders(self, limit: int) -> list[str]:
+        """Return the folders of sessions, the one whose session changed most recently first. The cost depends on the
+        number of folders, not on that of their sessions."""
+        ...
+
     async def waiting(self) -> list[Summary]:
         """Return the sessions that wait for a person's decision, the most recently changed first. The cost depends on
         their number only, not on that of other sessions."""

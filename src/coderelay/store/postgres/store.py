@@ -58,6 +58,21 @@ _SESSIONS_IN = f"""
 SELECT id, summary FROM sessions WHERE hashtextextended(cwd, 0) = hashtextextended(%s, 0) AND cwd = %s
 ORDER BY {_BY_CHANGE} LIMIT %s
 """
+# Jumps from one folder to the next in the index, which holds hashes because names may be too long for it.
+_RECENT_FOLDERS = f"""
+WITH RECURSIVE folder (hash) AS (
+    (SELECT hashtextextended(cwd, 0) FROM sessions ORDER BY hashtextextended(cwd, 0) LIMIT 1)
+    UNION ALL
+    SELECT (
+        SELECT hashtextextended(cwd, 0) FROM sessions WHERE hashtextextended(cwd, 0) > folder.hash
+        ORDER BY hashtextextended(cwd, 0) LIMIT 1
+    ) FROM folder WHERE folder.hash IS NOT NULL
+)
+SELECT newest.cwd FROM folder CROSS JOIN LATERAL (
+    SELECT * FROM sessions WHERE hashtextextended(cwd, 0) = folder.hash
+    ORDER BY changed DESC NULLS LAST, updated_at DESC LIMIT 1
+) AS newest ORDER BY {_BY_CHANGE} LIMIT %s
+"""
 _NAMED = "SELECT id, summary FROM sessions WHERE id >= %s AND id < %s ORDER BY id"
 _SESSION = "SELECT id, summary FROM sessions WHERE id = %s"
 # One statement, so that the head belongs to the messages. Without messages it returns one row with the head alone.
@@ -142,6 +157,9 @@ class PostgresStore:
         return [
             self._summary(*row) for row in await self._query(_SESSIONS_IN, (escape_nul(cwd), escape_nul(cwd), limit))
         ]
+
+    async def recent_folders(self, limit: int) -> list[str]:
+        return [unescape_nul(cwd) for (cwd,) in await self._query(_RECENT_FOLDERS, (limit,))]
 
     async def waiting(self) -> list[Summary]:
         return [self._summary(*row) for row in await self._query(_WAITING, ())]

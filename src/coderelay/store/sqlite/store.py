@@ -65,6 +65,16 @@ FROM (SELECT max(seq) AS seq FROM event WHERE session_id = ?) AS head
 LEFT JOIN messages ON messages.session_id = ?
 ORDER BY messages.created_at, messages.rowid
 """
+# Jumps from one folder to the next in the index, instead of reading every session.
+_RECENT_FOLDERS = """
+WITH RECURSIVE folder (cwd) AS (
+    SELECT min(cwd) FROM sessions
+    UNION ALL
+    SELECT (SELECT min(cwd) FROM sessions WHERE cwd > folder.cwd) FROM folder WHERE folder.cwd IS NOT NULL
+)
+SELECT cwd FROM folder WHERE cwd IS NOT NULL
+ORDER BY (SELECT max(changed) FROM sessions WHERE cwd = folder.cwd) DESC LIMIT ?
+"""
 _HEAD = "SELECT seq, epoch, at FROM event WHERE session_id = ? ORDER BY seq DESC LIMIT 1"
 
 
@@ -180,6 +190,9 @@ class SqliteStore:
         where, values = ("", (limit,)) if cwd is None else ("WHERE cwd = ?", (cwd, limit))
         rows = await self._query(f"SELECT id, summary FROM sessions {where} ORDER BY {_BY_CHANGE} LIMIT ?", values)
         return [self._summary(*row) for row in rows]
+
+    async def recent_folders(self, limit: int) -> list[str]:
+        return [cwd for (cwd,) in await self._query(_RECENT_FOLDERS, (limit,))]
 
     async def waiting(self) -> list[Summary]:
         return [self._summary(*row) for row in await self._query(_WAITING)]

@@ -117,6 +117,9 @@ from coderelay.testing.store_suite.rows import (
     events_and_their_rows_are_one_transaction as events_and_their_rows_are_one_transaction,
 )
 from coderelay.testing.store_suite.rows import (
+    folders_are_ordered_by_their_newest_session as folders_are_ordered_by_their_newest_session,
+)
+from coderelay.testing.store_suite.rows import (
     messages_end_at_the_head_of_the_same_moment as messages_end_at_the_head_of_the_same_moment,
 )
 from coderelay.testing.store_suite.rows import (

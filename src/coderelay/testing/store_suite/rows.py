@@ -82,6 +82,20 @@ async def the_newest_change_comes_first(log: Log) -> None:
 
 
 @promise
+async def folders_are_ordered_by_their_newest_session(log: Log) -> None:
+    store, other = await log.open(), await log.open()
+    assert await store.recent_folders(10) == []
+    for session, cwd in ((A, "/one"), (B, "/two"), (C, "/one")):
+        await store.append(session, 0, [created(cwd)])
+    assert await other.recent_folders(10) == ["/one", "/two"]
+    await store.append(B, 1, [prompt()])
+    assert await other.recent_folders(10) == ["/two", "/one"]
+    assert await other.recent_folders(1) == ["/two"]
+    await store.append(B, 2, [SessionDeleted(by=BY)])
+    assert await other.recent_folders(10) == ["/one"]
+
+
+@promise
 async def sessions_that_wait_are_found_among_the_others(log: Log) -> None:
     times = iter(range(1, 100))
     store = await log.open(clock=lambda: next(times))

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.blocking.kill_scene import PARK, BlockingScene
+from tests.blocking.test_held_kills import kill_while_held
 from tests.blocking.test_kills import answer_until_killed, kill_at_random_moments
 from tests.coder_process import Coder
 from tests.log_checker import Event
@@ -56,3 +57,16 @@ def test_x24_x25_killed_while_it_goes_on_with_the_answers(team: TeamScene, arrow
 def test_x24_x25_killed_at_random_moments_each_effect_once(team: TeamScene, seed: int) -> None:
     kill_at_random_moments(team, seed)
     assert not (team.coder.home / "sessions.db").exists()
+
+
+@pytest.mark.parametrize("seed", range(RUNS))
+def test_x24_x25_killed_at_random_while_asks_are_held_and_the_batch_grows(team: TeamScene, seed: int) -> None:
+    kill_while_held(team, seed)
+
+
+@pytest.mark.parametrize("arrow", ["after:ask.parked:1", "before:turn.parked:1", "after:turn.parked:1"])
+def test_x04_x25_killed_while_it_leaves_a_turn_that_nobody_answers(team: TeamScene, arrow: str) -> None:
+    assert team.hold("ask first", "park", CODER_CRASH=arrow).wait().code == -9
+    assert len(team.asks()) == 1
+    team.finish()
+    team.check()

@@ -39,6 +39,32 @@ async def test_b57_a_client_that_comes_in_the_middle_of_a_text_sees_all_of_it(tm
         await page.until("session.status", status="idle")
 
 
+@pytest.mark.parametrize("persist", ["until_final", "always"])
+@story
+async def test_x13_what_is_shown_is_a_function_of_the_log(tmp_path: Path, persist: str) -> None:
+    """B-56: with `always`, each stream_event is a row of the history, and comes from the log."""
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "config.json").write_text(json.dumps({"persist_partials": persist}))
+    async with web(tmp_path, script(says(TEXT))) as site, site.client() as page:
+        await page.send("session.start", title="t", prompt="talk")
+        session = (await page.until("session.status", status="completed"))["sessionId"]
+        assert "".join(_deltas(page)) == TEXT
+        shown = [e["payload"] for e in page.seen if e["type"] == "stream.message"]
+        history = await page.ask("session.history", "session.history", sessionId=session)
+        stored = [each for each in history["messages"] if each["type"] != "user_prompt"]
+        if persist == "always":
+            assert [each["message"] for each in shown] == stored
+            assert all("seq" in each for each in shown)
+        else:
+            assert [each["message"] for each in shown if "seq" in each] == stored
+            assert not any(each["type"] == "stream_event" for each in stored)
+
+
+def _deltas(page: Page) -> list[str]:
+    events = [e["payload"]["message"].get("event", {}) for e in page.seen if e["type"] == "stream.message"]
+    return [each["delta"]["text"] for each in events if each.get("type") == "content_block_delta"]
+
+
 @pytest.mark.parametrize("seed", range(6))
 @story
 async def test_a_feed_cut_anywhere_goes_on_without_gap_or_repeat(tmp_path: Path, seed: int) -> None:

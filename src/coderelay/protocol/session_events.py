@@ -169,15 +169,6 @@ class PartialsKept(Event, frozen=True, tag="partials.kept"):
     blocks: tuple[PartialBlock, ...]
 
 
-class EnvironmentSetUp(Event, frozen=True, tag="environment.set_up"):
-    """A hook has set environment `variables` for the session's commands from now on; `told` is what it wants the
-    model to know. At most once in a session."""
-
-    turn_id: TurnId
-    variables: dict[str, str] = {}
-    told: str = ""
-
-
 class SessionDeleted(Event, frozen=True, tag="session.deleted"):
     """The last event. With this append, the store erases all earlier events of the session."""
 

@@ -212,6 +212,8 @@ class SessionView:
 
     def _of_live(self, live: Live) -> list[_Event]:
         match live:
+            case TextDelta(kept=True) | ThinkingDelta(kept=True):
+                return []  # the log has it, and is shown
             case TextDelta() | ThinkingDelta():
                 return [_stream(each) for each in self._partials.grow(live)]
             case OutputDelta():

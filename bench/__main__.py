@@ -33,6 +33,7 @@ from bench.rows import (
     tokens,
     undo,
     version,
+    web_server,
 )
 
 FAMILIES: dict[str, Callable[[], Sequence[table.Line]]] = {
@@ -51,7 +52,7 @@ FAMILIES: dict[str, Callable[[], Sequence[table.Line]]] = {
     "follow": follow.measure,
     "crowd": crowd.measure,
     "many": many_sessions.measure,
-    "web": fan_out.measure,
+    "web": lambda: [*fan_out.measure(), *web_server.measure()],
     "postgres": postgres.measure,
     "files": files.measure,
     "undo": undo.measure,

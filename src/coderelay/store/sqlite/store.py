@@ -14,6 +14,7 @@ from coderelay.protocol.events import AnyEvent, Recorded, SessionDeleted
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import Messages, Summary
 from coderelay.protocol.translatable import say
+from coderelay.store.sqlite import statements
 from coderelay.store.sqlite.file_guard import FileRemoved, OpenFiles
 from coderelay.store.sqlite.open_file import (
     TELL_SECONDS,
@@ -36,47 +37,6 @@ from coderelay.store.stored import (
     read_summary,
     refuse_holes,
 )
-
-# The body is read as bytes: `_recorded` decodes it, and can name the event if it is not valid text.
-_EVENTS = (
-    "SELECT seq, epoch, at, kind, CAST(body AS BLOB) FROM event WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?"
-)
-_NAMED = "SELECT id, summary FROM sessions WHERE id >= ? AND id < ? ORDER BY id"
-_SUMMARY = "SELECT id, summary FROM sessions WHERE id = ?"
-# Orders by when events were appended: clocks may be wrong.
-_BY_CHANGE = "changed DESC"
-_WAITING = f"SELECT id, summary FROM sessions WHERE phase = 'waiting' ORDER BY {_BY_CHANGE}"
-_LOGS = "SELECT session_id FROM event GROUP BY session_id ORDER BY max(rowid)"
-_LAST = "SELECT rowid, session_id, seq FROM event ORDER BY rowid DESC LIMIT 1"
-_FROM = "SELECT rowid, session_id, seq FROM event WHERE rowid >= ? ORDER BY rowid"
-# Jumps from one session to the next in the index, instead of reading every event.
-_ALL_HEADS = """
-WITH RECURSIVE log (id) AS (
-    SELECT min(session_id) FROM event
-    UNION ALL
-    SELECT (SELECT min(session_id) FROM event WHERE session_id > log.id) FROM log WHERE log.id IS NOT NULL
-)
-SELECT id, (SELECT max(seq) FROM event WHERE session_id = log.id) FROM log WHERE id IS NOT NULL
-"""
-# One statement, so that the head belongs to the messages. Without messages it returns one row with the head alone.
-_MESSAGES = """
-SELECT head.seq, messages.id, messages.data
-FROM (SELECT max(seq) AS seq FROM event WHERE session_id = ?) AS head
-LEFT JOIN messages ON messages.session_id = ?
-ORDER BY messages.created_at, messages.rowid
-"""
-# Jumps from one folder to the next in the index, instead of reading every session.
-_RECENT_FOLDERS = """
-WITH RECURSIVE folder (cwd) AS (
-    SELECT min(cwd) FROM sessions
-    UNION ALL
-    SELECT (SELECT min(cwd) FROM sessions WHERE cwd > folder.cwd) FROM folder WHERE folder.cwd IS NOT NULL
-)
-SELECT cwd FROM folder WHERE cwd IS NOT NULL
-ORDER BY (SELECT max(changed) FROM sessions WHERE cwd = folder.cwd) DESC LIMIT ?
-"""
-_HEAD = "SELECT seq, epoch, at FROM event WHERE session_id = ? ORDER BY seq DESC LIMIT 1"
-
 
 T = TypeVar("T")
 
@@ -162,50 +122,51 @@ class SqliteStore:
         return await self._write(work)
 
     async def read(self, session: SessionId, after: int = 0, limit: int = 1000) -> list[Recorded]:
-        page = [self._recorded(session, row) for row in await self._query(_EVENTS, (session, after, limit))]
+        page = [self._recorded(session, row) for row in await self._query(statements.EVENTS, (session, after, limit))]
         refuse_holes(session, after, page, self._damaged)
         return page
 
     async def heads(self, sessions: Sequence[SessionId]) -> dict[SessionId, int]:
-        found = {session: await self._query(_HEAD, (session,)) for session in sessions}
+        found = {session: await self._query(statements.HEAD, (session,)) for session in sessions}
         return {session: rows[0][0] for session, rows in found.items() if rows}
 
     async def all_heads(self) -> dict[SessionId, int]:
-        return dict(await self._query(_ALL_HEADS))
+        return dict(await self._query(statements.ALL_HEADS))
 
     async def changed(self, cursor: ChangeCursor | None) -> Changes:
         """Row numbers are assigned in the order of commits. The highest one is never assigned twice, because a
         deletion erases only what precedes it. VACUUM assigns all numbers anew: if the cursor's row is not the one it
         was, the heads of all logs are compared. (The deletion of its session has the same effect.)"""
         if cursor is None:
-            return Changes(_cursor(await self._query(_LAST)), {})
-        rows = await self._query(_FROM, (cursor.number,))
+            return Changes(_cursor(await self._query(statements.LAST)), {})
+        rows = await self._query(statements.FROM, (cursor.number,))
         if cursor.last is not None:
             if not rows or rows[0] != (cursor.number, *cursor.last):
-                return Changes(_cursor(await self._query(_LAST)), await self.all_heads())
+                return Changes(_cursor(await self._query(statements.LAST)), await self.all_heads())
             del rows[0]
         return Changes(_cursor(rows[-1:]) if rows else cursor, {session: seq for _, session, seq in rows})
 
     async def sessions(self, *, cwd: str | None = None, limit: int = 100) -> list[Summary]:
-        where, values = ("", (limit,)) if cwd is None else ("WHERE cwd = ?", (cwd, limit))
-        rows = await self._query(f"SELECT id, summary FROM sessions {where} ORDER BY {_BY_CHANGE} LIMIT ?", values)
-        return [self._summary(*row) for row in rows]
+        if cwd is None:
+            return [self._summary(*row) for row in await self._query(statements.SESSIONS, (limit,))]
+        return [self._summary(*row) for row in await self._query(statements.SESSIONS_IN, (cwd, limit))]
 
     async def recent_folders(self, limit: int) -> list[str]:
-        return [cwd for (cwd,) in await self._query(_RECENT_FOLDERS, (limit,))]
+        return [cwd for (cwd,) in await self._query(statements.RECENT_FOLDERS, (limit,))]
 
     async def waiting(self) -> list[Summary]:
-        return [self._summary(*row) for row in await self._query(_WAITING)]
+        return [self._summary(*row) for row in await self._query(statements.WAITING)]
 
     async def named(self, beginning: str) -> list[Summary]:
-        return [self._summary(*row) for row in await self._query(_NAMED, (beginning, beginning + LAST_CHARACTER))]
+        found = await self._query(statements.NAMED, (beginning, beginning + LAST_CHARACTER))
+        return [self._summary(*row) for row in found]
 
     async def session(self, session: SessionId) -> Summary | None:
-        rows = await self._query(_SUMMARY, (session,))
+        rows = await self._query(statements.SUMMARY, (session,))
         return self._summary(*rows[0]) if rows else None
 
     async def messages(self, session: SessionId) -> Messages:
-        return messages_read(await self._query(_MESSAGES, (session, session)))
+        return messages_read(await self._query(statements.MESSAGES, (session, session)))
 
     def change_counter(self) -> int:
         if self._is_closed:
@@ -289,11 +250,11 @@ class SqliteStore:
                 )
 
     def _head(self, connection: sqlite3.Connection, session: SessionId) -> LogHead:
-        head = connection.execute(_HEAD, (session,)).fetchone()
+        head = connection.execute(statements.HEAD, (session,)).fetchone()
         if head is None:
             return LogHead()
         seq, epoch, at = head
-        found = connection.execute(_SUMMARY, (session,)).fetchone()
+        found = connection.execute(statements.SUMMARY, (session,)).fetchone()
         return LogHead(seq, epoch, at, self._summary(*found) if found else None)
 
     def _project(
@@ -322,8 +283,8 @@ class SqliteStore:
         self._known.forget()
         connection.execute("DELETE FROM sessions")
         connection.execute("DELETE FROM messages")
-        for (session,) in connection.execute(_LOGS).fetchall():
-            rows = connection.execute(_EVENTS, (session, 0, -1)).fetchall()
+        for (session,) in connection.execute(statements.LOGS).fetchall():
+            rows = connection.execute(statements.EVENTS, (session, 0, -1)).fetchall()
             recorded = [self._recorded(session, row) for row in rows]
             refuse_holes(session, 0, recorded, self._damaged)
             self._project(connection, session, None, recorded)

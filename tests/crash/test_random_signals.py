@@ -52,10 +52,16 @@ def finish(journey: Journey, process: StreamedProcess, sent: signal.Signals | No
     code, written, told = process.finish()
     case = f"{process.arguments}: {sent}: {code}\n{told}"
     assert code >= 0 or -code == sent, case
-    assert not [fault for fault in FAULTS if fault in told], case
+    assert _is_before_us(told, sent) or not [fault for fault in FAULTS if fault in told], case
     lines = written.splitlines(keepends=True)
     if "stream-json" in process.arguments:
         journey.printed.append([line for line in lines if line.endswith("\n")])
+
+
+def _is_before_us(told: str, sent: signal.Signals | None) -> bool:
+    """Whether Ctrl-C came while Python itself was starting, which tells of it in its own way. On a busy machine that
+    takes longer than the test waits."""
+    return sent is signal.SIGINT and "KeyboardInterrupt" in told and "coderelay" not in told
 
 
 def start(

@@ -32,6 +32,7 @@ from coderelay.protocol.events import (
     HistoryCompacted,
     MessageAdded,
     MessageKept,
+    PartialsKept,
     PromptAdmitted,
     PromptEdited,
     PromptRecalled,
@@ -222,6 +223,11 @@ class Checker(HeldBatches):
             case AgentAttached() as event:
                 self.check_owned()
                 promise(event.turn_id == self.open_turn().started.turn_id, "the agent of another turn")
+            case PartialsKept() as event:
+                self.check_owned()
+                started = self.open_turn().started
+                promise(event.turn_id == started.turn_id, "the pieces of a message of another turn")
+                promise(started.partials == "always", "pieces of messages are kept although nobody wants it (X-13)")
             case MessageKept() as event:
                 self.check_owned()
                 promise(event.turn_id == self.open_turn().started.turn_id, "a message of another turn")

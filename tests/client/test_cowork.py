@@ -34,6 +34,7 @@ from coderelay.protocol.events import (
     Judged,
     MessageAdded,
     MessageKept,
+    PartialsKept,
     PromptAdmitted,
     PromptEdited,
     PromptRecalled,
@@ -67,7 +68,7 @@ from coderelay.protocol.ids import (
     TurnId,
 )
 from coderelay.protocol.machine import MachineIdentity
-from coderelay.protocol.session_events import Mode
+from coderelay.protocol.session_events import Mode, PartialBlock
 
 pytestmark = pytest.mark.quick
 
@@ -290,6 +291,7 @@ SPOKEN: list[AnyEvent] = [
     CallEnded(batch_id=BATCH, call_id=CALL, outcome=Finished("ok")),
     TurnEnded(turn_id=TURN, ending="done"),
     MessageKept(turn_id=TURN, message_id=MessageId("m1"), data='{ "uuid": "m1" }'),
+    PartialsKept(turn_id=TURN, message_id=MessageId("m1"), blocks=(PartialBlock(0, "text", ("he", "llo")),)),
 ]
 
 

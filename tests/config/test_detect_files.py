@@ -22,7 +22,7 @@ def _home(tmp_path: Path, claude: Any = None, iflow: Any = None) -> dict[str, st
 
 
 @pytest.mark.quick
-def test_b36_what_is_not_set_is_taken_and_what_is_set_stays(tmp_path: Path) -> None:
+def test_b02_b36_what_is_not_set_is_taken_and_what_is_set_stays(tmp_path: Path) -> None:
     wanted = {
         "ANTHROPIC_AUTH_TOKEN": KEY,
         "ANTHROPIC_BASE_URL": "https://relay.example",

@@ -56,7 +56,7 @@ async def test_b33_a_title_comes_from_the_prompt_if_no_model_gives_one(tmp_path:
 
 
 @story
-async def test_b26_folders_are_browsed_within_the_roots_only(tmp_path: Path) -> None:
+async def test_b26_x29_folders_are_browsed_within_the_roots_only(tmp_path: Path) -> None:
     outside = tmp_path / "private"
     outside.mkdir()
     async with web_server(tmp_path) as web:

@@ -114,7 +114,7 @@ async def test_what_a_form_of_another_site_can_send_is_no_write(tmp_path: Path) 
 
 
 @story
-async def test_other_methods_are_not_understood_and_nobody_may_ask_for_them(tmp_path: Path) -> None:
+async def test_b08_other_methods_are_not_understood_and_nobody_may_ask_for_them(tmp_path: Path) -> None:
     async with web_server(tmp_path) as web:
         for method in ("PUT", "DELETE", "PATCH", "TRACE", "CONNECT", "OPTIONS", "BREW"):
             refused = await web.get("/api/machine", method=method, access_control_request_method="POST")

@@ -144,15 +144,16 @@ async def test_tools_are_described_in_few_words() -> None:
     system = server.requests[0]["messages"][0]["content"]
     head, _, described = system.partition("\nTools:\n")
     assert head.startswith("be brief\nReply with exactly one JSON object")
-    *lines, example = described.split("\n", 4)
+    *lines, examples = described.split("\n", 4)
     assert lines == [
         "read(path, offset?, limit?): Read a text file",
         "write(path, content): Create a file or replace it whole",
         "bash(command, timeout?): Run a shell command in the workspace",
         "finish(answer): End with the answer for the person: the very facts that were asked for, or what was done",
     ]
-    calls = [json.loads(line) for line in example.splitlines() if line.startswith("{")]
-    assert [each["tool"] for each in calls] == ["read", "write", "finish"], "one worked example, in the form itself"
+    calls = [json.loads(line) for line in examples.splitlines() if line.startswith("{")]
+    question, change = ["bash", "finish"], ["read", "write", "finish"]
+    assert [each["tool"] for each in calls] == [*question, *change], "worked examples, in the form itself"
     assert len(system) < 2000
 
 
@@ -165,6 +166,19 @@ async def test_a_small_model_is_offered_few_tools_and_a_larger_one_all() -> None
             await pieces_of(model, asking(tools=tools))
         *calls, _ = server.requests[0]["response_format"]["json_schema"]["schema"]["anyOf"]
         assert [each["properties"]["tool"]["const"] for each in calls] == names
+
+
+@in_loop
+async def test_a_small_model_set_the_timeout_of_a_command_to_zero() -> None:
+    """It is offered no optional parameters, unless a tool has no others."""
+    async with scripted(script(says('{"answer": "hi"}'))) as (server, model):
+        await pieces_of(model, asking(tools=tuple(SPECS)))
+    *calls, _ = server.requests[0]["response_format"]["json_schema"]["schema"]["anyOf"]
+    offered = {
+        each["properties"]["tool"]["const"]: [*each["properties"]["arguments"]["properties"]] for each in calls
+    }
+    assert offered == {"read": ["path"], "list": ["path"], "write": ["path", "content"], "bash": ["command"]}
+    assert "\nbash(command): " in server.requests[0]["messages"][0]["content"]
 
 
 @in_loop

@@ -28,7 +28,11 @@ When all is done, or you have seen what was asked for, use finish.
 Tools:
 """
 _FINISH = "finish(answer): End with the answer for the person: the very facts that were asked for, or what was done"
-_EXAMPLE = """
+_EXAMPLES = """
+Example. The person says: How many functions has shop/price.py?
+{"tool": "bash", "arguments": {"command": "grep -c 'def ' shop/price.py"}}
+Result of bash: 4
+{"tool": "finish", "arguments": {"answer": "shop/price.py has 4 functions."}}
 Example. The person says: The tax in shop/price.py is 20 now, not 19.
 {"tool": "read", "arguments": {"path": "shop/price.py"}}
 Result of read: TAX = 19
@@ -70,7 +74,7 @@ class SchemaChat:
     def _tools(self, request: Request) -> Sequence[ToolSpec]:
         if not self.card.is_small:
             return request.tools
-        return [tool for tool in request.tools if tool.for_small_models] or request.tools
+        return [_essential(tool) for tool in request.tools if tool.for_small_models] or request.tools
 
     def _body(self, request: Request, tools: Sequence[ToolSpec]) -> bytes:
         system = f"{request.system}{_described(tools)}" if tools else request.system
@@ -93,6 +97,15 @@ class SchemaChat:
         return _encode(body)
 
 
+def _essential(tool: ToolSpec) -> ToolSpec:
+    """The tool without its optional parameters: a small model fills them with zeros."""
+    required: list[str] = tool.parameters.get("required", [])
+    if not required:
+        return tool
+    properties = {name: tool.parameters["properties"][name] for name in required}
+    return replace(tool, parameters={**tool.parameters, "properties": properties})
+
+
 def _pieces(thinking: str, text: str, answer: SchemaAnswer | None) -> Iterator[Piece]:
     if thinking:
         yield ThinkingPiece(thinking)
@@ -112,8 +125,8 @@ def _goes_in_circles(messages: Sequence[Message]) -> bool:
 def _described(tools: Sequence[ToolSpec]) -> str:
     """Describe each tool in one sentence; full descriptions are for models with a larger context."""
     lines = [f"{tool.name}{_signature(tool)}: {first_sentence(tool.description).removesuffix('.')}" for tool in tools]
-    example = _EXAMPLE if {"read", "write"} <= {tool.name for tool in tools} else ""
-    return _FORM + "\n".join([*lines, _FINISH]) + example
+    examples = _EXAMPLES if {"bash", "read", "write"} <= {tool.name for tool in tools} else ""
+    return _FORM + "\n".join([*lines, _FINISH]) + examples
 
 
 def _signature(tool: ToolSpec) -> str:
@@ -176,7 +189,7 @@ def _written_call(call: Call) -> str:
 
 
 def _on_one_line(arguments: str) -> str:
-    """As in the example: a model goes on as it began, and the blanks that it would write take time."""
+    """As in the examples: a model goes on as it began, and the blanks that it would write take time."""
     try:
         return msgspec.json.format(arguments, indent=0)
     except (msgspec.DecodeError, RecursionError):

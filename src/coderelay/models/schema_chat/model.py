@@ -29,10 +29,10 @@ Tools:
 """
 _FINISH = "finish(answer): End with the answer for the person: the very facts that were asked for, or what was done"
 _EXAMPLES = """
-Example. The person says: How many functions has shop/price.py?
-{"tool": "bash", "arguments": {"command": "grep -c 'def ' shop/price.py"}}
-Result of bash: 4
-{"tool": "finish", "arguments": {"answer": "shop/price.py has 4 functions."}}
+Example. The person says: How big is the folder shop?
+{"tool": "bash", "arguments": {"command": "du -sh shop"}}
+Result of bash: 12K shop
+{"tool": "finish", "arguments": {"answer": "The folder shop has 12 kB."}}
 Example. The person says: The tax in shop/price.py is 20 now, not 19.
 {"tool": "read", "arguments": {"path": "shop/price.py"}}
 Result of read: TAX = 19

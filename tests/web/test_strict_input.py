@@ -22,6 +22,10 @@ WRONG = {
     ),
     "a mode that nobody knows": ('{"type": "session.start", "payload": {"prompt": "hi", "mode": "wild"}}', "mode"),
     "a key twice": ('{"type": "session.list", "type": "session.list"}', "twice"),
+    "a key twice among very many": (
+        "{" + ",".join(f'"{number}":0' for number in range(300_000)) + ',"299999":0}',
+        "twice",
+    ),
     "no number": ('{"type": "session.list", "payload": {"limit": NaN}}', "NaN"),
     "a number too large": ('{"type": "session.list", "payload": {"limit": 1e999}}', "too large"),
     "too many digits": (f'{{"type": "session.list", "payload": {{"limit": {"9" * 5000}}}}}', "JSON"),

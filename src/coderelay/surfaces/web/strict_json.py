@@ -2,12 +2,14 @@
 
 import json
 import math
+from collections import Counter
 from typing import Any, cast
 
 from coderelay.protocol.errors import BadInput
 
 MOST_BYTES = 8 * 1024 * 1024
 _MOST_DEPTH = 64
+_MOST_NAME = 200
 
 
 def read_json(text: str) -> object:
@@ -31,9 +33,8 @@ _TOO_DEEP = f"the message is nested too deeply: {_MOST_DEPTH} levels at most"
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice!r} stands twice in one object")
+        twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
+        raise ValueError(f"the key {twice[:_MOST_NAME]!r} stands twice in one object")
     return made
 
 

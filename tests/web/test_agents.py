@@ -8,7 +8,7 @@ from coderelay.testing.blocking_agent import Attaches, Emits, Fails, Says, uses
 from tests.blocking.scene import blocking_house, steps
 from tests.children.scene import conversations, task
 from tests.house import story
-from tests.model_server import bash, by_history, proposes, says
+from tests.model_server import Call, bash, by_history, proposes, says
 from tests.web.browser import Site, serving, web
 
 
@@ -112,3 +112,31 @@ async def test_b09_the_ask_of_a_child_comes_under_its_parent(tmp_path: Path) -> 
         await page.until("session.status", status="completed")
         assert not (site.folder / "old").exists()
         assert {each["payload"].get("sessionId") for each in page.seen} == {session}
+
+
+@story
+async def test_two_children_with_the_same_call_id_are_told_apart_by_the_ask(tmp_path: Path) -> None:
+    """Local model servers count calls from 0. An answer that could mean either is refused."""
+    models = conversations(
+        [proposes(task("one", "make one"), task("two", "make two")), says("all done")],
+        {
+            f"make {name}": [proposes(Call("bash", {"command": f"rm -rf {name}"}, id="call_0")), says("made it")]
+            for name in ("one", "two")
+        },
+    )
+    async with web(tmp_path, by_history(models)) as site, site.client() as page:
+        for name in ("one", "two"):
+            (site.folder / name).mkdir()
+        await page.send("session.start", title="t", prompt="go", mode="auto-edit")
+        asked = [await page.until("permission.request") for _ in range(2)]
+        assert [each["toolUseId"] for each in asked] == ["call_0", "call_0"]
+        by_task = {each["task"]: each for each in asked}
+        where = {"sessionId": asked[0]["sessionId"], "toolUseId": "call_0"}
+        await page.send("permission.response", **where, result={"behavior": "allow"})
+        assert "askId" in (await page.until("runner.error"))["message"]
+        for name, behavior in (("two", "deny"), ("one", "allow")):
+            ask = by_task[name]["askId"]
+            await page.send("permission.response", **where, askId=ask, result={"behavior": behavior})
+            await page.until("permission.resolved", askId=ask, behavior=behavior)
+        await page.until("session.status", status="completed")
+        assert [(site.folder / name).exists() for name in ("one", "two")] == [False, True]

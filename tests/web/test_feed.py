@@ -187,7 +187,8 @@ async def test_b59_stop_closes_an_open_question(tmp_path: Path) -> None:
 @story
 async def test_x12_a_queued_prompt_is_shown_when_its_turn_starts(tmp_path: Path) -> None:
     """X-08: until then it is acknowledged as queued."""
-    async with web(tmp_path, script(hangs(says(TEXT), after_pieces=5), says("two"))) as site, site.client() as page:
+    answers = script(hangs(says(TEXT), after_pieces=5), says("two"), says("three"))
+    async with web(tmp_path, answers) as site, site.client() as page:
         await page.send("session.start", title="t", prompt="one", requestId="r1")
         session = (await page.until("session.status"))["sessionId"]
         await page.until("stream.message", sessionId=session)
@@ -198,9 +199,9 @@ async def test_x12_a_queued_prompt_is_shown_when_its_turn_starts(tmp_path: Path)
         await page.until("session.status", status="idle")
         assert page.story(session).count("prompt two") == 0
         await page.send("session.continue", sessionId=session, prompt="three")
-        await page.until("stream.user_prompt", prompt="two")
-        await page.until("session.status", status="completed")
-        await page.send("session.stop", sessionId=session)
+        for prompt in ("two", "three"):
+            await page.until("stream.user_prompt", prompt=prompt)
+            await page.until("session.status", status="completed")
 
 
 @story

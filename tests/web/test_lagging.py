@@ -27,8 +27,10 @@ class Socket:
         self.sent: list[str] = []
         self.closed: list[tuple[int, str | None]] = []
         self.open = asyncio.Event()
+        self.begun = asyncio.Event()
 
     async def send_text(self, data: str) -> None:
+        self.begun.set()
         await self.open.wait()
         self.sent.append(data)
 
@@ -78,6 +80,56 @@ async def test_a_large_frame_alone_is_not_too_much() -> None:
     connection = Connection(Socket(), batched=False)
     connection.put(frame(1, MOST_UNSENT * 3))
     assert not connection.lagging.is_set()
+
+
+@story
+async def test_what_a_client_asked_for_is_not_too_much() -> None:
+    """A long replay must not end the connection with the next event that happens."""
+    connection = Connection(Socket(), batched=False)
+    connection.hold(ONE)
+    connection.release(ONE, [frame(number, MOST_UNSENT // 2) for number in range(1, 9)], 8)
+    connection.put(frame(9, 100))
+    assert not connection.lagging.is_set()
+
+
+@story
+async def test_dropped_pieces_do_not_let_more_pile_up_later() -> None:
+    """Also if they are dropped while something is on its way."""
+    taken = Socket()
+    connection = Connection(taken, batched=False)
+    sending = asyncio.create_task(connection.send_all())
+    for _ in range(5):
+        taken.open.clear()
+        connection.put(frame(1, MOST_UNSENT // 2))
+        await asyncio.sleep(0)  # it is on its way
+        connection.put(frame(1, MOST_UNSENT // 4, live=True))
+        connection.put(frame(2, MOST_UNSENT // 3))  # drops the piece
+        taken.open.set()
+        await connection.drained()
+    taken.open.clear()
+    for _ in range(3):
+        connection.put(frame(3, MOST_UNSENT // 2))
+    assert connection.lagging.is_set()
+    sending.cancel()
+
+
+@story
+async def test_every_session_that_lost_something_is_named() -> None:
+    """What was on its way in one batch, what waited, and what came too late to wait."""
+    taken = Socket()
+    connection = Connection(taken, batched=True)
+    names = [SessionId(name) for name in ("a", "b", "c", "d")]
+    sending = asyncio.create_task(connection.send_all())
+    connection.put(Frame("1", names[0], 5))
+    connection.put(Frame("2", names[1], 7))
+    await taken.begun.wait()
+    connection.put(Frame("x" * MOST_UNSENT, names[2], 9))
+    connection.put(Frame("x" * MOST_UNSENT, names[1], 8))
+    connection.put(Frame("3", names[3], 3))
+    assert connection.lagging.is_set()
+    sending.cancel()
+    await connection.close_lagging()
+    assert taken.closed == [(LAGGING, '{"a":4,"b":6,"c":8,"d":2}')]
 
 
 @pytest.mark.parametrize("reads_again", [True, False])

@@ -7,6 +7,7 @@ from contextlib import aclosing, suppress
 from typing import Any, Protocol
 
 from msgspec import Struct
+from starlette.websockets import WebSocketDisconnect
 
 from coderelay.client.client import Client
 from coderelay.client.views.message_blocks import blocks_of, read_message
@@ -14,9 +15,9 @@ from coderelay.protocol.asks import Ask, By
 from coderelay.protocol.commands import OpenSession
 from coderelay.protocol.errors import CoderError, UnknownSession
 from coderelay.protocol.events import CallProposed, Recorded, SessionDeleted, asks_in
-from coderelay.protocol.ids import CallId, SessionId
+from coderelay.protocol.ids import AskId, CallId, SessionId
 from coderelay.protocol.live import Live
-from coderelay.protocol.queries import ListSessions, ReadMessages, ShowSession
+from coderelay.protocol.queries import ListAsks, ListChildren, ListSessions, ReadMessages, ShowSession
 from coderelay.protocol.summary import Summary
 from coderelay.surfaces.web.connection import Connection, Socket
 from coderelay.surfaces.web.requests import Requests
@@ -28,6 +29,8 @@ log = logging.getLogger(__name__)
 
 _STATISTICS_SECONDS = 0.5
 _REACH_SECONDS = 2.0
+_AGAIN_SECONDS = 1.0
+_READ_SECONDS = 0.25
 _ALL = 1_000_000
 
 
@@ -51,6 +54,7 @@ class EventHub:
         self._connections: set[Connection] = set()
         self._views: dict[SessionId, SessionView] = {}
         self._busy: set[SessionId] = set()  # the sessions with an open turn
+        self._cursors: dict[SessionId, int] = {}  # the last event of each session that was shown
         self._waiters: list[tuple[SessionId, int, asyncio.Event]] = []
         self._measured = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -62,13 +66,31 @@ class EventHub:
 
     async def start(self) -> None:
         """Begin to follow all sessions, and take up those that have something to do."""
-        sessions = await self._client.get(ListSessions(limit=_ALL, here=True))
-        self._busy = {each.id for each in sessions if each.turn_open}
+        await self._learn_cursors(are_new=False)
+        for row in await self._client.get(ListAsks()):
+            self._busy.add(row.session)
+            await self.view(row.session)  # with its asks, so that their answers are understood
         self._tasks = [asyncio.create_task(self._follow()), asyncio.create_task(self._tell_statistics())]
-        for each in sessions:
+        for each in await self._client.get(ListSessions(limit=_ALL, here=True)):
             if each.turn_open or each.queued or each.open_asks:
                 with suppress(CoderError):  # it may have been deleted meanwhile
                     await self._client.send(OpenSession(session=each.id, by=self._by))
+
+    async def _learn_cursors(self, *, are_new: bool) -> None:
+        """Find the sessions that are not known yet. If they `are_new`, nothing of them was shown; else they are
+        followed from here on."""
+        for each in await self._client.get(ListSessions(limit=_ALL)):
+            self._learn_cursor(each, is_new=are_new)
+            if each.turn_open and each.children:
+                with suppress(UnknownSession):
+                    for child in await self._client.get(ListChildren(each.id)):
+                        self._learn_cursor(child, is_new=are_new)
+
+    def _learn_cursor(self, summary: Summary, *, is_new: bool) -> None:
+        if summary.id not in self._cursors:
+            self._cursors[summary.id] = 0 if is_new else summary.head
+            if summary.turn_open and not is_new:
+                self._busy.add(summary.id)
 
     async def close(self) -> None:
         for task in self._tasks:
@@ -91,7 +113,9 @@ class EventHub:
             self.measure()
             for task in tasks:
                 task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            for ended in await asyncio.gather(*tasks, return_exceptions=True):
+                if isinstance(ended, Exception) and not _is_gone(ended):
+                    log.error("a connection failed", exc_info=ended)
         if connection.lagging.is_set():
             await connection.close_lagging()
 
@@ -101,16 +125,37 @@ class EventHub:
             await connection.drained()
 
     async def _follow(self) -> None:
+        """Show what happens. If the feed breaks off, go on after what was shown."""
         while True:
             try:
-                async with aclosing(self._client.follow_all()) as events:
+                await self._learn_cursors(are_new=True)
+                async with aclosing(self._client.follow_all(self._cursors)) as events:
                     async for session, each in events:
                         await self._show(session, each)
-            except CoderError:
+            except Exception:  # whatever it was, clients must not be left without a feed
                 log.exception("the feed of all sessions broke off")
-                await asyncio.sleep(1)
+            await asyncio.sleep(_AGAIN_SECONDS)
+            for view in self._views.values():
+                view.forget_live()
 
     async def _show(self, session: SessionId, each: Recorded | Live) -> None:
+        try:
+            await self._show_one(session, each)
+        except CoderError:
+            raise  # the log cannot be read now; this event is shown when it can
+        except Exception:
+            log.exception("an event of the session %s cannot be shown", session)
+        if isinstance(each, Recorded):
+            self._cursors[session] = each.seq
+            if isinstance(each.event, SessionDeleted):
+                self._forget(session)
+
+    def _forget(self, session: SessionId) -> None:
+        self._cursors.pop(session, None)
+        self._views.pop(session, None)
+        self._busy.discard(session)
+
+    async def _show_one(self, session: SessionId, each: Recorded | Live) -> None:
         view = await self.view(session)
         if view is None:
             if isinstance(each, Recorded) and isinstance(each.event, SessionDeleted):
@@ -119,6 +164,7 @@ class EventHub:
         if isinstance(each, Recorded) and not isinstance(each.event, CallProposed):
             await self.learn(session, view, asks_in(each.event))
         self._publish(view.frames(each))
+        await self._let_clients_read()
         (self._busy.add if view.is_turn_open else self._busy.discard)(session)
         if view.is_at_rest:
             self._views.pop(session, None)
@@ -130,6 +176,18 @@ class EventHub:
         for frame in frames:
             for connection in self._connections:
                 connection.put(frame)
+
+    async def _let_clients_read(self) -> None:
+        """Many events may come at once. Clients that read them are not to fall behind; one that does not is waited
+        for only once."""
+        filling = [each for each in self._connections if each.is_filling and not each.is_slow]
+        if filling:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_READ_SECONDS):
+                    for each in filling:
+                        await each.drained()
+            for each in filling:
+                each.is_slow = each.is_filling
 
     async def view(self, session: SessionId) -> SessionView | None:
         """What clients are shown of a session; None if it does not exist any more."""
@@ -148,6 +206,11 @@ class EventHub:
         if missing := view.unknown_uses(asks):
             with suppress(UnknownSession):
                 view.learn(await self._tool_uses(session, missing))
+
+    def ask_about(self, session: SessionId, tool_use: str) -> AskId | None:
+        """The ask of an open turn about a tool use that clients know in this session, also if it is answered."""
+        found = (view.ask_about(tool_use) for view in self._views.values() if view.shown_as == session)
+        return next(filter(None, found), None)
 
     async def reached(self, session: SessionId, seq: int) -> SessionView | None:
         """Wait until the clients have been shown this event. Returns the session's view, if one is in use."""
@@ -190,8 +253,18 @@ class EventHub:
 
     async def _tell_statistics(self) -> None:
         while await self._measured.wait():
-            text = event_text("statistics", await sample())
+            try:
+                text = event_text("statistics", await sample())
+            except OSError:
+                log.exception("the machine cannot be measured")
+                self._measured.clear()  # until somebody asks again
+                continue
             for connection in self._connections:
                 if connection.wants_statistics:
                     connection.put(Frame(text, SessionId(""), live=True))
             await asyncio.sleep(_STATISTICS_SECONDS)
+
+
+def _is_gone(error: Exception) -> bool:
+    """Whether this only says that the client has gone; servers say that in several ways."""
+    return isinstance(error, WebSocketDisconnect | RuntimeError | OSError)

@@ -1,7 +1,6 @@
 """What clients ask for: each event of a client becomes commands and queries, and the answers go to that client."""
 
 import logging
-from contextlib import aclosing
 from typing import TYPE_CHECKING, assert_never
 
 from coderelay.client.client import Client
@@ -23,7 +22,6 @@ from coderelay.protocol.commands import (
 )
 from coderelay.protocol.content import Image
 from coderelay.protocol.errors import BadInput, CannotRun, CoderError, Refusal, UnknownAsk, UnknownSession
-from coderelay.protocol.events import Recorded, asks_in
 from coderelay.protocol.ids import AskId, PromptId, SessionId, new_id
 from coderelay.protocol.queries import (
     FindAsk,
@@ -65,6 +63,7 @@ from coderelay.surfaces.web.client_events import (
     read_event,
 )
 from coderelay.surfaces.web.connection import Connection
+from coderelay.surfaces.web.replay import replay
 from coderelay.surfaces.web.server_events import (
     UNKNOWN_SESSION,
     ask_tool,
@@ -74,7 +73,7 @@ from coderelay.surfaces.web.server_events import (
     session_history,
     session_list,
 )
-from coderelay.surfaces.web.session_view import Frame, SessionView
+from coderelay.surfaces.web.session_view import Frame
 from coderelay.surfaces.web.typed_commands import run_command, typed_command
 
 if TYPE_CHECKING:
@@ -236,18 +235,17 @@ class Requests:
         after that, and nothing of it twice."""
         connection.hold(session)
         frames: list[Frame] = []
-        seq = 0
+        shown: int | None = None
         try:
             messages = await self._client.get(ReadMessages(session))
             summary = await self._client.get(ShowSession(session))  # its status may be newer, never older
-            seq = messages.seq
-            asks = await self._client.get(ListAsks(session))
-            requests = [await self._request(each) for each in asks]
-            view = await self._hub.reached(session, seq)
-            connection.reply(session_history(summary, messages.rows, seq))
-            frames = [*filter(None, requests), *(view.saying() if view is not None else [])]
+            requests = [await self._request(each) for each in await self._client.get(ListAsks(session))]
+            view = await self._hub.reached(session, messages.seq)
+            shown = messages.seq
+            history = Frame(session_history(summary, messages.rows, shown), session, shown)
+            frames = [history, *filter(None, requests), *(view.saying() if view is not None else [])]
         finally:
-            connection.release(session, frames, seq)
+            connection.release(session, frames, shown)
 
     async def _follow(self, connection: Connection, wanted: FollowPayload) -> None:
         """The events after the client's cursor and the asks of children, between `session.following` and
@@ -256,13 +254,16 @@ class Requests:
         session, after = SessionId(wanted.session_id), wanted.after_seq
         connection.hold(session)
         frames: list[Frame] = []
-        seq = 0
+        shown: int | None = None
         try:
             summary = await self._client.get(ShowSession(session))
-            if after > summary.head:
-                raise BadInput(f"the log of the session ends at {summary.head}; {after} is beyond that")
             seq = summary.head
-            replayed = [] if after == seq else await self._replay(session, after, seq)
+            if after > seq:
+                raise BadInput(f"the log of the session ends at {seq}; {after} is beyond that")
+            replayed = [] if after == seq else await replay(self._client, self._hub, summary, after)
+            first_parts = sum(frame.seq == replayed[0].seq for frame in replayed) if replayed else 0
+            if wanted.after_part > first_parts:
+                raise BadInput(f"the next event has {first_parts} parts, not {wanted.after_part}")
             asks = [each for each in await self._client.get(ListAsks(session)) if each.session != session]
             requests = [await self._request(each) for each in asks]
             view = await self._hub.reached(session, seq)
@@ -270,20 +271,9 @@ class Requests:
             last = Frame(event_text("session.followed", {"sessionId": session, "seq": seq}), session, seq)
             frames = [first, *replayed[wanted.after_part :], *filter(None, requests), last]
             frames += view.saying() if view is not None else []
+            shown = seq
         finally:
-            connection.release(session, frames, seq)
-
-    async def _replay(self, session: SessionId, after: int, until: int) -> list[Frame]:
-        view = SessionView(await self._client.get(ShowSession(session)), [])
-        frames: list[Frame] = []
-        async with aclosing(self._client.follow(session, after)) as events:
-            async for each in events:
-                if isinstance(each, Recorded):
-                    await self._hub.learn(session, view, asks_in(each.event))
-                    frames += [frame for frame in view.frames(each) if not frame.live]
-                    if each.seq >= until:
-                        break
-        return frames
+            connection.release(session, frames, shown, anew=True)
 
     async def _request(self, row: AskRow) -> Frame | None:
         view = await self._hub.view(row.session)
@@ -307,18 +297,33 @@ class Requests:
             connection.reply(_resolved(session, await self._client.get(FindAsk(row.ask.id))))
 
     async def _ask_meant(self, session: SessionId, wanted: PermissionPayload) -> AskRow:
+        """The ask with that id; without an id, the one about that tool use. Call ids are unique within a session, but
+        children have call ids of their own."""
         await self._client.get(ShowSession(session))
-        for row in await self._client.get(ListAsks(session)):
-            if ask_tool(row.ask) == wanted.tool_use_id or row.ask.id == wanted.ask_id:
-                return row
+        if wanted.ask_id is None and wanted.tool_use_id is None:
+            raise BadInput("an answer needs a toolUseId or an askId")
+        rows = await self._client.get(ListAsks(session))
         if wanted.ask_id is None:
-            raise no_such_ask(wanted.tool_use_id or "")
+            found = [row for row in rows if ask_tool(row.ask) == wanted.tool_use_id]
+        else:
+            found = [row for row in rows if row.ask.id == wanted.ask_id]
+        if len(found) > 1:
+            raise BadInput(
+                f"several requests are about {wanted.tool_use_id!r}; name the one that you mean with askId"
+            )
+        return found[0] if found else await self._ask_closed(session, wanted)
+
+    async def _ask_closed(self, session: SessionId, wanted: PermissionPayload) -> AskRow:
+        named = wanted.ask_id or wanted.tool_use_id or ""
+        ask_id = wanted.ask_id or self._hub.ask_about(session, named)
+        if ask_id is None:
+            raise no_such_ask(named)
         try:
-            row = await self._client.get(FindAsk(wanted.ask_id))
+            row = await self._client.get(FindAsk(ask_id))
         except UnknownAsk as error:
-            raise no_such_ask(wanted.ask_id) from error
-        if session not in (row.session, row.parent) or row.ask.id != AskId(wanted.ask_id):
-            raise no_such_ask(wanted.ask_id)
+            raise no_such_ask(named) from error
+        if session not in (row.session, row.parent) or row.ask.id != AskId(ask_id):
+            raise no_such_ask(named)
         return row
 
     async def _configure(self, event: SessionConfigure) -> None:

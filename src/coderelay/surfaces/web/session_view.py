@@ -25,6 +25,7 @@ from coderelay.protocol.events import (
     SessionConfigured,
     SessionCreated,
     SessionDeleted,
+    SessionForked,
     StopRequested,
     TurnEnded,
     TurnStarted,
@@ -51,7 +52,8 @@ _Event = tuple[str, Payload]
 class Frame(Struct, frozen=True):
     """One server event, encoded. `session` is the session that clients know it under. `seq` is the number of the
     event in that session's log; a live piece has the number of the event that it follows. Of the frames with one
-    number, only the last `completes` it. `ask` is set in a `permission.request`."""
+    number, only the last `completes` it. `ask` is set in a `permission.request`. A frame of a child, or one
+    that repeats an open ask for one client, does not have a place in that log."""
 
     text: str
     session: SessionId
@@ -59,29 +61,39 @@ class Frame(Struct, frozen=True):
     live: bool = False
     completes: bool = True
     ask: AskId | None = None
-    of_child: bool = False
+    has_place: bool = True
 
 
 class SessionView:
     """What clients are shown of one log. `parents` are the sessions that it works for, nearest first. Of a child,
-    only its asks are shown, under the outermost of them."""
+    only its asks are shown, under the outermost of them. What a fork has copied is not shown: it did not happen now,
+    and the history has it."""
 
     def __init__(self, summary: Summary, parents: list[SessionId], *, is_turn_open: bool = False) -> None:
         self._id = summary.id
-        self._shown_as = parents[-1] if parents else summary.id
+        self.shown_as = parents[-1] if parents else summary.id
         self._is_child = bool(parents)
         self._title = summary.title
         self._cwd = summary.cwd
         self.is_turn_open = is_turn_open
         self._uses: dict[CallId, Payload] = {}  # of the open batch
-        self._asks: dict[AskId, Ask] = {each.id: each for each in summary.asks}
+        self._asks: dict[AskId, Ask] = {each.id: each for each in summary.asks} if is_turn_open else {}
+        self._decided: dict[str, AskId] = {}  # the asks of the open turn that are closed, by their tool uses
+        self._is_copying = False
         self._partials = Partials(summary.id)
         self.seq = summary.head
-        self.is_at_rest = False
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether a new view would show the next event just as well."""
+        return not self.is_turn_open and not self._is_copying
 
     def frames(self, each: Recorded | Live) -> list[Frame]:
         if not isinstance(each, Recorded):
             return [] if self._is_child else [self._live(kind, payload) for kind, payload in self._of_live(each)]
+        if self._is_copied(each):
+            self.seq = each.seq
+            return []
         ends = isinstance(each.event, MessageAdded | MessageKept | TurnEnded)
         stopped = (
             [self._live(*_stream(message)) for message in self._partials.finish()]
@@ -104,9 +116,20 @@ class SessionView:
             self._frame(kind, payload, ask, part, len(made)) for part, (kind, payload, ask) in enumerate(made)
         ]
 
+    def pass_over(self, recorded: Recorded) -> None:
+        """Take note of an event that is not to be shown."""
+        self.seq = recorded.seq
+        if not self._is_copied(recorded):
+            self._note(recorded)
+            self._resolved(recorded)
+
     def saying(self) -> list[Frame]:
         """The block that is being written, from its beginning, for a client that comes in the middle of it."""
         return [self._live(*_stream(each)) for each in self._partials.again()]
+
+    def forget_live(self) -> None:
+        """The feed of live pieces begins anew, with the block that is being written."""
+        self._partials = Partials(self._id)
 
     def unknown_uses(self, asks: Iterable[Ask]) -> list[CallId]:
         """The calls of these asks whose arguments are not known, because they were proposed before the view began."""
@@ -118,8 +141,21 @@ class SessionView:
     def request(self, ask: Ask) -> Frame:
         """The `permission.request` of an ask that is open already, for one client."""
         kind, payload, _ = self._asking(ask)
-        text = event_text(kind, in_session(self._shown_as, payload))
-        return Frame(text, self._shown_as, self.seq, ask=ask.id, of_child=self._is_child)
+        text = event_text(kind, in_session(self.shown_as, payload))
+        return Frame(text, self.shown_as, ask=ask.id, has_place=False)
+
+    def ask_about(self, tool_use: str) -> AskId | None:
+        """The ask of the open turn about a tool use, also if it is answered."""
+        still_open = {ask_tool(ask): ask.id for ask in self._asks.values()}
+        return still_open.get(tool_use) or self._decided.get(tool_use)
+
+    def _is_copied(self, recorded: Recorded) -> bool:
+        """A turn of the session's own has an owner, and so an epoch."""
+        if isinstance(recorded.event, TurnStarted) and recorded.epoch == 0:
+            self._is_copying = True
+        if isinstance(recorded.event, SessionForked):
+            self._is_copying = False
+        return self._is_copying
 
     def _note(self, recorded: Recorded) -> None:
         match recorded.event:
@@ -133,11 +169,10 @@ class SessionView:
                 self._uses = {call.id: cowork.tool_use(call) for call in event.calls}
             case CallProposed() as event:
                 self._uses[event.call.id] = cowork.tool_use(event.call)
-            case TurnEnded():
-                self.is_turn_open, self._uses = False, {}
+            case TurnEnded() | SessionDeleted():
+                self.is_turn_open, self._uses, self._decided = False, {}, {}
             case _:
                 pass
-        self.is_at_rest = isinstance(recorded.event, TurnEnded | SessionDeleted)
         self._asks |= {ask.id: ask for ask in asks_in(recorded.event)}
 
     def _events(self, recorded: Recorded) -> list[_Event]:
@@ -207,6 +242,7 @@ class SessionView:
         child = {"childSessionId": self._id} if self._is_child else {}
         who = {"by": "", "via": ""} if by is None else _by(by)
         tool = ask_id if ask is None else ask_tool(ask)
+        self._decided[tool] = ask_id
         payload = {"toolUseId": tool, **decision_fields(decision), **who, "askId": ask_id, **child}
         return "permission.resolved", payload, None
 
@@ -222,17 +258,17 @@ class SessionView:
                 return [("notice", {"text": live.text})]
 
     def _live(self, kind: str, payload: Payload) -> Frame:
-        return Frame(event_text(kind, in_session(self._shown_as, payload)), self._shown_as, self.seq, live=True)
+        return Frame(event_text(kind, in_session(self.shown_as, payload)), self.shown_as, self.seq, live=True)
 
     def _frame(self, kind: str, payload: Payload, ask: AskId | None, part: int, parts: int) -> Frame:
         place = {"seq": self.seq} if parts == 1 else {"seq": self.seq, "part": part, "parts": parts}
-        text = event_text(kind, in_session(self._shown_as, payload) | place)
-        return Frame(text, self._shown_as, self.seq, completes=part == parts - 1, ask=ask)
+        text = event_text(kind, in_session(self.shown_as, payload) | place)
+        return Frame(text, self.shown_as, self.seq, completes=part == parts - 1, ask=ask)
 
     def _child_frame(self, kind: str, payload: Payload, ask: AskId | None) -> Frame:
         """A child has a log of its own, so its events have no place in the parent's."""
-        text = event_text(kind, in_session(self._shown_as, payload))
-        return Frame(text, self._shown_as, ask=ask, of_child=True)
+        text = event_text(kind, in_session(self.shown_as, payload))
+        return Frame(text, self.shown_as, ask=ask, has_place=False)
 
 
 def _stream(message: dict[str, Any]) -> _Event:

@@ -14,6 +14,7 @@ from coderelay.surfaces.web.strict_json import read_json
 Id = Annotated[str, Meta(min_length=1, max_length=200)]
 Text = Annotated[str, Meta(max_length=4_000_000)]
 Short = Annotated[str, Meta(max_length=4096)]
+_MOST_TOLD = 500
 
 
 class _Payload(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -21,7 +22,7 @@ class _Payload(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown
 
 
 class Attachment(_Payload, frozen=True):
-    """A picture that is sent with a prompt; `data` is base64."""
+    """A picture (PNG, JPEG, GIF or WebP) that is sent with a prompt; `data` is base64."""
 
     mime_type: Short
     data: str
@@ -93,7 +94,7 @@ class PermissionPayload(_Payload, frozen=True):
 
 
 class FollowPayload(_Payload, frozen=True):
-    """`afterPart` counts the events with the number `afterSeq + 1` that the client has already."""
+    """`afterPart` counts the parts of the first event after `afterSeq` that the client has already."""
 
     session_id: Id
     after_seq: Annotated[int, Meta(ge=0)]
@@ -116,11 +117,6 @@ class PromptPayload(_Payload, frozen=True):
     session_id: Id
     prompt_id: Id
     prompt: Text = ""
-
-
-class FilesPayload(_Payload, frozen=True):
-    session_id: Id | None = None
-    cwd: Short | None = None
 
 
 class FilePayload(_Payload, frozen=True):
@@ -189,7 +185,7 @@ class PromptEdit(_Event, frozen=True, tag="prompt.edit"):
 
 
 class FilesList(_Event, frozen=True, tag="files.list"):
-    payload: FilesPayload = FilesPayload()
+    payload: SessionPayload
 
 
 class FilesRead(_Event, frozen=True, tag="files.read"):
@@ -232,4 +228,4 @@ def read_event(text: str) -> ClientEvent:
     try:
         return msgspec.convert(value, ClientEvent)
     except msgspec.ValidationError as error:
-        raise BadInput(f"wrong event: {error}") from error
+        raise BadInput(f"wrong event: {str(error)[:_MOST_TOLD]}") from error

@@ -37,9 +37,9 @@ from coderelay.protocol.queries import (
 )
 from coderelay.protocol.summary import AskRow
 from coderelay.surfaces.web.answers import decision_of, no_such_ask
+from coderelay.surfaces.web.attachments import images_of
 from coderelay.surfaces.web.client_events import (
     AgentsRecheck,
-    Attachment,
     ClientEvent,
     ContinuePayload,
     FilesList,
@@ -146,6 +146,7 @@ class Requests:
     async def _start(self, connection: Connection, wanted: StartPayload) -> None:
         if not wanted.prompt.strip() and not wanted.attachments:
             raise BadInput("the prompt is empty")
+        images = images_of(wanted.attachments)
         cwd = wanted.cwd or self._options.cwd
         defaults = await self._client.get(ShowDefaults(cwd))
         agent, model = wanted.agent or defaults.agent, wanted.model or defaults.model
@@ -167,7 +168,7 @@ class Requests:
         )
         await self._client.send(command)
         try:
-            prompt_id = await self._send(session, wanted.prompt, wanted.attachments)
+            prompt_id = await self._send(session, wanted.prompt, images)
         except Refusal:
             await self._client.send(DeleteSession(session=session, by=self._by))
             raise
@@ -175,7 +176,7 @@ class Requests:
             connection.reply(_accepted(session, prompt_id, wanted.request_id))
 
     async def _continue(self, connection: Connection, wanted: ContinuePayload) -> None:
-        session = SessionId(wanted.session_id)
+        session, images = SessionId(wanted.session_id), images_of(wanted.attachments)
         prompt, typed = wanted.prompt, ""
         if (slash := await typed_command(self._client, session, wanted.prompt)) is not None:
             told = await run_command(self._client, session, self._by, slash)
@@ -185,7 +186,7 @@ class Requests:
                 )
                 return
             prompt, typed = told.text, wanted.prompt
-        prompt_id = await self._send(session, prompt, wanted.attachments, steer=wanted.steer, typed=typed)
+        prompt_id = await self._send(session, prompt, images, steer=wanted.steer, typed=typed)
         if wanted.request_id is not None:
             connection.reply(_accepted(session, prompt_id, wanted.request_id))
 
@@ -193,12 +194,11 @@ class Requests:
         self,
         session: SessionId,
         prompt: str,
-        attachments: tuple[Attachment, ...],
+        images: tuple[Image, ...],
         *,
         steer: bool = False,
         typed: str = "",
     ) -> PromptId:
-        images = tuple(Image(each.mime_type, each.data) for each in attachments)
         prompt_id = PromptId(new_id())
         await self._client.send(
             SendPrompt(
@@ -356,9 +356,7 @@ class Requests:
     async def _look(self, event: FilesList | FilesRead | AgentsRecheck) -> str:
         match event:
             case FilesList():
-                session = None if event.payload.session_id is None else SessionId(event.payload.session_id)
-                if session is None:
-                    raise BadInput("files.list needs a sessionId")
+                session = SessionId(event.payload.session_id)
                 files = await self._client.get(ListFiles(session))
                 return event_text("files.list", {"sessionId": session, "paths": files.paths, "whole": files.whole})
             case FilesRead():

@@ -140,3 +140,20 @@ async def test_two_children_with_the_same_call_id_are_told_apart_by_the_ask(tmp_
             await page.until("permission.resolved", askId=ask, behavior=behavior)
         await page.until("session.status", status="completed")
         assert [(site.folder / name).exists() for name in ("one", "two")] == [False, True]
+
+
+@story
+async def test_b45_with_a_parent_its_children_go_unseen(tmp_path: Path) -> None:
+    """Others do not know them; but whoever deletes one by its own id is told."""
+    models = conversations(
+        [proposes(task("one", "make one"), task("two", "make two")), says("all done")],
+        {f"make {name}": [says("made it")] for name in ("one", "two")},
+    )
+    async with web(tmp_path, by_history(models)) as site, site.client() as page, site.client() as other:
+        await page.send("session.start", title="t", prompt="go", mode="yolo")
+        session = (await page.until("session.status", status="completed"))["sessionId"]
+        child = next(each["payload"]["childSessionId"] for each in page.seen if each["type"] == "session.child")
+        assert (await page.ask("session.delete", "session.deleted", sessionId=child))["sessionId"] == child
+        assert (await page.ask("session.delete", "session.deleted", sessionId=session))["sessionId"] == session
+        await other.until("session.deleted", sessionId=session)
+        assert {each["payload"].get("sessionId") for each in other.seen} == {session}

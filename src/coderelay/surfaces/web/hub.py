@@ -55,6 +55,7 @@ class EventHub:
         self._views: dict[SessionId, SessionView] = {}
         self._busy: set[SessionId] = set()  # the sessions with an open turn
         self._cursors: dict[SessionId, int] = {}  # the last event of each session that was shown
+        self._children: set[SessionId] = set()
         self._waiters: list[tuple[SessionId, int, asyncio.Event]] = []
         self._measured = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -152,13 +153,15 @@ class EventHub:
 
     def _forget(self, session: SessionId) -> None:
         self._cursors.pop(session, None)
+        self._children.discard(session)
         self._views.pop(session, None)
         self._busy.discard(session)
 
     async def _show_one(self, session: SessionId, each: Recorded | Live) -> None:
         view = await self.view(session)
         if view is None:
-            if isinstance(each, Recorded) and isinstance(each.event, SessionDeleted):
+            is_known = session not in self._children  # clients do not know children
+            if is_known and isinstance(each, Recorded) and isinstance(each.event, SessionDeleted):
                 self._publish([Frame(event_text("session.deleted", {"sessionId": session}), session, each.seq)])
             return
         if isinstance(each, Recorded) and not isinstance(each.event, CallProposed):
@@ -198,6 +201,8 @@ class EventHub:
             parents = await self._parents(summary)
         except UnknownSession:
             return None
+        if parents:
+            self._children.add(session)
         view = SessionView(summary, parents, is_turn_open=session in self._busy)
         return self._views.setdefault(session, view)
 

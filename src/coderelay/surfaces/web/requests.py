@@ -226,8 +226,13 @@ class Requests:
             connection.reply(event_text("session.status", {"sessionId": session, "status": "idle"}))
 
     async def _delete(self, connection: Connection, session: SessionId) -> None:
+        """Everybody is told, unless there is nothing to delete, or it is a child, which the others do not know."""
+        try:
+            is_child = (await self._client.get(ShowSession(session))).parent is not None
+        except UnknownSession:
+            is_child = False
         outcome = await self._client.send(DeleteSession(session=session, by=self._by))
-        if not isinstance(outcome, Accepted):
+        if is_child or not isinstance(outcome, Accepted):
             connection.reply(event_text("session.deleted", {"sessionId": session}))
 
     async def _history(self, connection: Connection, session: SessionId) -> None:

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from tests.host.test_spending import costly
 from tests.house import story
-from tests.model_server import bash, hangs, proposes, says, script, write
+from tests.model_server import bash, call, hangs, proposes, says, script, write
 from tests.web.browser import web
 
 
@@ -140,3 +141,52 @@ async def test_x22_a_plan_is_approved_in_both_shapes(tmp_path: Path) -> None:
             await page.until("stream.user_prompt", prompt="The plan is approved. Carry it out now.")
             await page.until("session.status", status="completed")
             assert (await page.ask("session.list", "session.list"))["sessions"][0]["mode"] == "default"
+
+
+@story
+async def test_b60_several_choices_are_joined_and_every_question_needs_an_answer(tmp_path: Path) -> None:
+    colours = [{"label": "red"}, {"label": "blue"}]
+    questions = [{"question": "Which?", "options": colours, "multiSelect": True}, {"question": "Why?"}]
+    asked = proposes(call("ask_user", questions=questions))
+    async with web(tmp_path, script(asked, says("painted"))) as site, site.client() as page:
+        await page.send("session.start", title="t", prompt="paint")
+        request = await page.until("permission.request")
+        assert [each["multiSelect"] for each in request["input"]["questions"]] == [True, False]
+        where = {"sessionId": request["sessionId"], "toolUseId": request["toolUseId"]}
+        wrong: tuple[object, ...] = (
+            None,
+            {},
+            {"answers": []},
+            {"answers": {"Which?": "red"}},
+            {"answers": {"Which?": ["red"], "Why?": "so"}},
+            {"answers": {"Which?": "red", "Why?": "so", "Who?": "me"}},
+        )
+        for each in wrong:
+            await page.send("permission.response", **where, result={"behavior": "allow", "updatedInput": each})
+            assert (await page.until("runner.error"))["sessionId"] == request["sessionId"]
+        chosen = {"answers": {"Which?": "red, blue", "Why?": "so"}}
+        await page.send("permission.response", **where, result={"behavior": "allow", "updatedInput": chosen})
+        assert (await page.until("permission.resolved"))["answers"] == chosen["answers"]
+        await page.until("session.status", status="completed")
+
+
+@story
+async def test_a_budget_is_raised_or_ends_the_turn(tmp_path: Path) -> None:
+    """The ask belongs to no tool use, so its own id stands for one."""
+    for behavior, ending in (("allow", "completed"), ("deny", "idle")):
+        root = tmp_path / behavior
+        root.mkdir()
+        costly(root, {"session": 0.01})
+        answers = script(proposes(bash("echo one")), says("done"))
+        async with web(root, answers) as site, site.client() as page:
+            await page.send("session.start", title="t", prompt="go", mode="yolo")
+            asked = await page.until("permission.request", toolName="Budget")
+            assert asked["toolUseId"] == asked["askId"]
+            assert (asked["input"]["span"], asked["input"]["limit"]) == ("session", 0.01)
+            where = {"sessionId": asked["sessionId"], "toolUseId": asked["toolUseId"]}
+            await page.send("permission.response", **where, result={"behavior": behavior})
+            await page.until("permission.resolved", askId=asked["askId"], behavior=behavior)
+            ended = await page.next()
+            while ended["type"] != "session.status":
+                ended = await page.next()
+            assert ended["payload"]["status"] == ending

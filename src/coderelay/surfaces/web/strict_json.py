@@ -2,7 +2,9 @@
 
 import json
 import math
+import re
 from collections import Counter
+from itertools import islice
 from typing import Any, cast
 
 from coderelay.protocol.errors import BadInput
@@ -10,13 +12,18 @@ from coderelay.protocol.errors import BadInput
 MOST_BYTES = 8 * 1024 * 1024
 _MOST_DEPTH = 64
 _MOST_NAME = 200
+_MOST_PIECES = 300_000
+_PIECES = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{,]', re.DOTALL)  # it never goes back, also if no string ends
 
 
 def read_json(text: str) -> object:
     """The value of a JSON text. Raises BadInput for anything else than JSON, for a key that stands twice in one
-    object, for numbers that are none, for halves of characters, and for what is too large or nested too deeply."""
+    object, for numbers that are none, for halves of characters, and for what is too large, has too many values or
+    is nested too deeply."""
     if len(text) > MOST_BYTES:
         raise BadInput(f"the message is too large: {MOST_BYTES} bytes at most")
+    if sum(1 for _ in islice(_PIECES.finditer(text), _MOST_PIECES + 1)) > _MOST_PIECES:
+        raise BadInput("the message has too many values")  # it would take seconds, and everybody would wait
     try:
         value: object = json.loads(text, object_pairs_hook=_object, parse_constant=_no_number)
     except RecursionError as error:

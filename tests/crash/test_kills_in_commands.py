@@ -81,6 +81,18 @@ def test_x25_c28_killed_where_a_summary_is_the_task(journey: Opened, arrow: str)
     assert (made.count(compact), made.index(compact)) == (1, before)
 
 
+def test_x25_c28_killed_before_its_first_prompt_there_is_nothing_to_sum_up(journey: Opened) -> None:
+    """Symptom: the random kills found more summaries in the log than were asked for."""
+    long = journey()
+    assert long.run("-p", "do first", CODER_CRASH="before:prompt.admitted:1") == -9
+    assert long.command("compact") == 0
+    assert long.summaries() == []
+    (nothing,) = long.of("history.compacted")
+    assert (nothing["summary"], nothing["dropped"], nothing.get("cost")) == ("", 0, None)
+    long.carry_on()
+    long.check()
+
+
 @sides("prompt.taken:1")
 def test_x25_x08_killed_where_steering_is_taken(journey: Opened, arrow: str) -> None:
     long = journey()

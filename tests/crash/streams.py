@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Literal
 
@@ -39,9 +39,13 @@ class StreamedProcess:
     def send(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
 
-    def wait_for_lines(self, count: int) -> None:
-        """Until so many lines of stdout were read, or there will be no more."""
-        self._out.wait_for_lines(count)
+    def lines(self) -> list[str]:
+        """The lines of stdout that were read so far."""
+        return self._out.lines()
+
+    def wait_for_lines(self, count: int, of: Callable[[str], bool] = bool) -> None:
+        """Until so many lines of stdout (`of` this sort) were read, or there will be no more."""
+        self._out.wait_for_lines(count, of)
 
     def finish(self) -> tuple[int, str, str]:
         """The exit code and what was written. From here on also a stalled stream is read."""
@@ -91,9 +95,12 @@ class _Pipe:
             self._thread.join(_SECONDS)
         return self._content.decode(errors="replace")
 
-    def wait_for_lines(self, count: int) -> None:
+    def lines(self) -> list[str]:
+        return [line.decode(errors="replace") for line in self._content.split(b"\n")[:-1]]
+
+    def wait_for_lines(self, count: int, of: Callable[[str], bool]) -> None:
         with self._grown:
-            self._grown.wait_for(lambda: self._ended or self._content.count(b"\n") >= count, _SECONDS)
+            self._grown.wait_for(lambda: self._ended or len([*filter(of, self.lines())]) >= count, _SECONDS)
 
     def _drain(self, file: IO[bytes]) -> None:
         with file:

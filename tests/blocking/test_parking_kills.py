@@ -40,8 +40,11 @@ def test_x04_x25_killed_while_it_goes_on_with_the_answer(killed: BlockingScene, 
 
 
 def check(killed: BlockingScene) -> None:
-    """Each effect once, and the agent is told the answer once."""
+    """Each effect once, the agent is told the answer once, and no call beside an ask is cut off."""
     killed.check()
     asked = {each["call"]["id"] for each in killed.kinds("call.proposed") if each["call"]["name"] == "ask_user"}
+    ends = [each["outcome"]["type"] for each in killed.kinds("call.ended") if each["call_id"] not in asked]
+    assert "unknown" not in ends
+    assert {f"first{each}" for each in "abcd"} <= {*killed.effects()}
     assert sum(each["call_id"] in asked for each in killed.kinds("call.started")) == 1
     assert len(killed.kinds("ask.answered")) == len({each["ask_id"] for each in killed.kinds("ask.answered")})

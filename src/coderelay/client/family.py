@@ -2,14 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
 from coderelay.client.client import Client
 from coderelay.protocol.errors import UnknownSession
 from coderelay.protocol.events import ChildOpened, Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live import Live
-from coderelay.protocol.queries import ListAsks, ListChildren
+from coderelay.protocol.queries import ListAsks, ListChildren, ShowHost
 from coderelay.protocol.summary import AskRow, Summary
 
 Events = AsyncGenerator[Recorded | Live, None]
@@ -32,6 +32,36 @@ async def follow_family(client: Client, session: SessionId, after: int) -> Event
     async with aclosing(_follow(client, session, after, children)) as events:
         async for each in events:
             yield each
+
+
+class Leaving:
+    """Decides when a surface leaves a session whose asks it does not answer. Calls of agents that block, and of
+    sessions that have children, run while people are asked about others. If this process ended then, they would be
+    cut off, and nobody would know how they ended."""
+
+    def __init__(self, client: Client, session: SessionId) -> None:
+        self._client = client
+        self._session = session
+        self._is_wanted = False
+
+    def want(self) -> None:
+        """An ask was opened that this surface does not answer."""
+        self._is_wanted = True
+
+    async def is_time(self) -> bool:
+        """Whether the asks are still open and no call runs here. Must be called after every event."""
+        with suppress(UnknownSession):  # it was deleted, which its last event tells
+            if self._is_wanted and not await self._runs_calls():
+                self._is_wanted = bool(await self._client.get(ListAsks(self._session)))
+                return self._is_wanted
+        return False
+
+    async def _runs_calls(self) -> bool:
+        busy = [each.id for each in await self._client.get(ListChildren(self._session)) if _is_busy(each)]
+        for each in (self._session, *busy):
+            if (await self._client.get(ShowHost(each))).calls:
+                return True
+        return False
 
 
 async def _at_work(client: Client, session: SessionId) -> dict[SessionId, int]:

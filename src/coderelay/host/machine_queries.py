@@ -46,6 +46,7 @@ from coderelay.protocol.session_info import (
     ServedModels,
 )
 from coderelay.protocol.translatable import say
+from coderelay.session.children import running_calls
 from coderelay.session.state import SessionSettings, State
 from coderelay.store.store import Store
 from coderelay.workspace.files.disk import Disk
@@ -144,7 +145,8 @@ async def answer_machine_query(query: MachineQuery, state: State | None, context
             return await read_file(query, state.settings, context)
         case ShowHost():
             assert state is not None
-            return HostShown(machine.log_name, await _owner(state, context.ownership))
+            owner = await _owner(state, context.ownership)
+            return HostShown(machine.log_name, owner, len(running_calls(state)) if owner == "here" else 0)
         case WhyNotRun():
             return await _why_not_new(query, context)
 

@@ -19,6 +19,11 @@ def open_tasks(state: State) -> list[CallState]:
     return [each for each in state.open_calls() if _is_task(each) and each.started_epoch is not None]
 
 
+def running_calls(state: State) -> list[CallState]:
+    """The calls that have begun and not ended, besides those that wait for a child session."""
+    return [each for each in state.open_calls() if not _is_task(each) and each.started_epoch is not None]
+
+
 def children(state: State) -> list[SessionId]:
     return [child_id(state.session, each.call.id) for each in tasks(state)]
 

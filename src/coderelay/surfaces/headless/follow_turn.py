@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 from coderelay.client.ask_text import headline
 from coderelay.client.client import Client
-from coderelay.client.family import join_family
+from coderelay.client.family import Leaving, join_family
 from coderelay.client.language import t
 from coderelay.protocol.events import Recorded, SessionDeleted, TurnEnded, asks_in
 from coderelay.protocol.ids import SessionId
@@ -15,7 +15,8 @@ from coderelay.surfaces.headless.output import DONE, ENDINGS, FAILED, PARKED, Pr
 
 
 async def carry_on(client: Client, session: SessionId, after: int) -> int:
-    """Print the open and queued turns until they end or an ask is open. Returns the exit code of `coder -p`."""
+    """Print the open and queued turns until they end, or an ask is open and no call runs here beside it. Returns the
+    exit code of `coder -p`."""
     progress = ProgressLines(sys.stderr)
     output = TextOutput(sys.stdout, sys.stderr, progress)
     summary = await client.get(ShowSession(session))
@@ -23,8 +24,11 @@ async def carry_on(client: Client, session: SessionId, after: int) -> int:
         return DONE
     await _know_calls(client, session, after, progress)
     asks, events = await join_family(client, session, after)
+    leaving = Leaving(client, session)
     async with aclosing(events) as feed:
         if asks:
+            leaving.want()
+        if await leaving.is_time():
             return await _still_waiting(client, session)
         async for each in feed:
             if not isinstance(each, Recorded):
@@ -41,9 +45,11 @@ async def carry_on(client: Client, session: SessionId, after: int) -> int:
                 case SessionDeleted() if own:
                     return FAILED
                 case event if asks_in(event):
-                    return await _still_waiting(client, session)
+                    leaving.want()
                 case _:
                     pass
+            if await leaving.is_time():
+                return await _still_waiting(client, session)
     return FAILED
 
 

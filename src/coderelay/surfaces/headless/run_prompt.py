@@ -7,7 +7,7 @@ from typing import Literal
 
 from coderelay.client.auto_answer import AutoAnswer, Unattended, unanswered_line
 from coderelay.client.client import Client
-from coderelay.client.family import follow_family
+from coderelay.client.family import Leaving, follow_family
 from coderelay.protocol.asks import Ask, BudgetAsk, By, Deny
 from coderelay.protocol.commands import Accepted, RecallPrompt, SendPrompt, StopTurn
 from coderelay.protocol.errors import CoderError
@@ -119,14 +119,23 @@ class PromptRun:
         return code
 
     async def _follow(self, after: int) -> int:
+        """Follow until the turn has ended, or asks are left open and no call runs here beside them."""
+        leaving = Leaving(self._client, self._session)
         async with aclosing(follow_family(self._client, self._session, after)) as feed:
             async for each in feed:
                 try:
                     self._output.take(each)
                 except BrokenPipeError:
                     await self._go_deaf()
-                if isinstance(each, Recorded) and (code := await self._exit_code(each)) is not None:
+                if not isinstance(each, Recorded):
+                    continue
+                code = await self._exit_code(each)
+                if code == PARKED:
+                    leaving.want()
+                elif code is not None:
                     return code
+                if await leaving.is_time():
+                    return PARKED
         return FAILED
 
     async def stop(self) -> bool:
@@ -172,7 +181,7 @@ class PromptRun:
         await self.stop()
 
     async def _exit_code(self, recorded: Recorded) -> int | None:
-        """Handle one event. Returns the exit code if the run is over, else None."""
+        """Handle one event. Returns the exit code if the run is over, PARKED if it leaves asks open, else None."""
         self._nobody.take(recorded.event)
         if recorded.session != self._session:
             return await self._look_after(recorded)
@@ -202,11 +211,11 @@ class PromptRun:
         return await self._decide(asks_in(recorded.event), self._turn, recorded.session)
 
     async def _decide(self, asks: Sequence[Ask], turn: TurnId | None, session: SessionId | None = None) -> int | None:
-        """Answer the asks of this prompt's turn by policy. For asks of other turns, the run ends with PARKED."""
+        """Answer the asks of this prompt's turn by policy. Returns PARKED for those that are left open."""
         if not asks:
             return None
-        if turn is None or turn != self._turn:
-            self.behind_others = True
+        self.behind_others = turn is None or turn != self._turn
+        if self.behind_others:
             return PARKED
         if self._nobody.leaves_open(asks):
             return PARKED

@@ -1,7 +1,6 @@
 """What the web server answers: the page, a few calls, and the WebSocket with the events. Guarded by `Guard`."""
 
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Protocol
 
 from starlette.applications import Starlette
@@ -16,14 +15,10 @@ from coderelay.client.language import retell, speaking
 from coderelay.protocol.errors import BadInput, CannotRun, CoderError, StoreFailed, UnknownSession
 from coderelay.surfaces.web.calls import Calls, json_answer
 from coderelay.surfaces.web.guard import BATCHED, chosen_subprotocol
+from coderelay.surfaces.web.page_files import page_files
 from coderelay.surfaces.web.token import Token
 
-_PAGE = Path(__file__).parent / "page"
-_FILES = {
-    "/": ("index.html", "text/html; charset=utf-8"),
-    "/page.js": ("page.js", "text/javascript; charset=utf-8"),
-    "/page.css": ("page.css", "text/css; charset=utf-8"),
-}
+_FILES = page_files()
 OPEN_PATHS = (*_FILES, "/healthz", "/api/login")
 """What is answered without a token: the page without any content, whether the server runs, and the exchange of a
 one-time link."""
@@ -86,8 +81,9 @@ def routes(client: Client, events: Events, token: Token, roots: tuple[str, ...],
 
 async def _file(request: Request) -> Response:
     """Only these files, found by their whole path: nothing that a client sends becomes part of a file name."""
-    name, kind = _FILES[request.url.path]
-    return Response((_PAGE / name).read_bytes(), media_type=kind, headers={"cache-control": "no-cache"})
+    file = _FILES[request.url.path]
+    kept = "public, max-age=31536000, immutable" if file.is_fixed else "no-cache"
+    return Response(file.path.read_bytes(), media_type=file.media_type, headers={"cache-control": kept})
 
 
 async def _healthz(_: Request) -> Response:

@@ -1,0 +1,39 @@
+import type { ReactNode } from "react";
+import type { AskRequest } from "../contract/server_events";
+import { t } from "../language/t";
+import { useStore } from "../store";
+import { BudgetAsk } from "./BudgetAsk";
+import { PermissionAsk } from "./PermissionAsk";
+import { PlanAsk } from "./PlanAsk";
+import { QuestionAsk } from "./QuestionAsk";
+
+/** An open ask, with what is needed to decide it. */
+export function AskCard({ ask }: { ask: AskRequest }) {
+  const isSent = useStore((state) => ask.askId in state.answered);
+  const isOpen = useStore((state) => state.connection === "open");
+  return (
+    <section
+      aria-label={t("Waiting for you")}
+      data-ask={ask.askId}
+      className="fade-in my-2 rounded-xl border border-warn/40 bg-warn-soft px-4 py-3.5"
+    >
+      {ask.task && <p className="mb-1 text-xs text-faint">{t("Task: {task}", { task: ask.task })}</p>}
+      <fieldset disabled={isSent || !isOpen} className="min-w-0">
+        <Content ask={ask} />
+      </fieldset>
+    </section>
+  );
+}
+
+function Content({ ask }: { ask: AskRequest }): ReactNode {
+  switch (ask.kind) {
+    case "question":
+      return <QuestionAsk ask={ask} />;
+    case "plan":
+      return <PlanAsk ask={ask} />;
+    case "budget":
+      return <BudgetAsk ask={ask} />;
+    default:
+      return ask.toolName === "AskUserQuestion" ? <QuestionAsk ask={ask} /> : <PermissionAsk ask={ask} />;
+  }
+}

@@ -1,0 +1,106 @@
+import { useState } from "react";
+import type { AskRequest } from "../contract/server_events";
+import { Diff } from "../conversation/Diff";
+import { t } from "../language/t";
+import { DownIcon } from "../parts/icons";
+import { Menu, MenuItem } from "../parts/Menu";
+import { answer } from "./answer";
+import { permissionQuestion, rememberedCommand } from "./ask_text";
+import { TextAnswer } from "./TextAnswer";
+
+export function PermissionAsk({ ask }: { ask: AskRequest }) {
+  const [isTyping, setTyping] = useState(false);
+  const allow = (scope: "once" | "session" | "project" | "person") => answer(ask, { behavior: "allow", scope });
+  const remembered = rememberedCommand(ask);
+  return (
+    <>
+      <h3 className="text-sm font-semibold">{permissionQuestion(ask)}</h3>
+      {ask.reason && <p className="text-sm text-soft">{ask.reason}</p>}
+      <Subject ask={ask} />
+      {isTyping ? (
+        <TextAnswer
+          label={t("What should be done instead?")}
+          action={t("Deny")}
+          onSend={(message) => answer(ask, { behavior: "deny", message })}
+          onCancel={() => setTyping(false)}
+        />
+      ) : (
+        <div className="mt-3 flex flex-wrap items-center gap-2">
+          <button type="button" className="button primary" onClick={() => allow("once")}>
+            {t("Allow once")}
+          </button>
+          <Menu
+            button={
+              <button type="button" className="button">
+                {t("Always allow")}
+                <DownIcon size={12} />
+              </button>
+            }
+          >
+            {remembered && <p className="px-2.5 pt-1 pb-1.5 font-mono text-xs break-all text-faint">{remembered}</p>}
+            <MenuItem onSelect={() => allow("session")}>{t("in this session")}</MenuItem>
+            <MenuItem onSelect={() => allow("project")}>{t("in this folder")}</MenuItem>
+            <MenuItem onSelect={() => allow("person")}>{t("for me, everywhere")}</MenuItem>
+            {ask.offersMode && (
+              <MenuItem onSelect={() => answer(ask, { behavior: "allow", scope: "once", mode: ask.offersMode })}>
+                {t("every edit: switch to “Edit freely”")}
+              </MenuItem>
+            )}
+          </Menu>
+          <span className="flex-1" />
+          <button type="button" className="button" onClick={() => answer(ask, { behavior: "deny" })}>
+            {t("Deny")}
+          </button>
+          <Menu
+            align="end"
+            button={
+              <button type="button" className="button px-2" aria-label={t("More ways to deny")}>
+                <DownIcon size={12} />
+              </button>
+            }
+          >
+            <MenuItem onSelect={() => setTyping(true)}>{t("Deny and say what to do instead …")}</MenuItem>
+            <MenuItem danger onSelect={() => answer(ask, { behavior: "deny_and_stop" })}>
+              {t("Deny and stop")}
+            </MenuItem>
+          </Menu>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Exactly what would be done. */
+function Subject({ ask }: { ask: AskRequest }) {
+  const { commandInfo } = ask;
+  if (commandInfo) {
+    const wishes = [
+      ...(commandInfo.rights ?? []).map((each) => (each === "network" ? t("uses the network") : t("runs outside of the sandbox"))),
+      ...(commandInfo.background ? [t("keeps running in the background")] : []),
+    ];
+    return (
+      <>
+        <pre tabIndex={0} className="mt-2 max-h-80 overflow-auto font-mono text-[13px] whitespace-pre-wrap break-all">
+          {commandInfo.command}
+        </pre>
+        <p className="mt-1 truncate text-xs text-faint" title={commandInfo.cwd}>
+          {commandInfo.cwd}
+          {wishes.length > 0 && <span className="text-warn"> · {wishes.join(" · ")}</span>}
+        </p>
+      </>
+    );
+  }
+  if (ask.diff)
+    return (
+      <div className="mt-2">
+        <p className="mb-1 font-mono text-xs break-all text-soft">{ask.paths?.join(" ") ?? ask.title}</p>
+        <Diff diff={ask.diff} lines={24} />
+      </div>
+    );
+  const text = ask.url ?? ask.paths?.join("\n") ?? JSON.stringify(ask.input, null, 2);
+  return (
+    <pre tabIndex={0} className="mt-2 max-h-80 overflow-auto font-mono text-[13px] whitespace-pre-wrap break-all">
+      {text}
+    </pre>
+  );
+}

@@ -1,0 +1,150 @@
+import { type ClipboardEvent, type DragEvent, type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { send } from "../connection/socket";
+import type { Attachment } from "../contract/client_events";
+import { t } from "../language/t";
+import { CloseIcon, ImageIcon, SendIcon, StopIcon } from "../parts/icons";
+import type { Session } from "../state/state";
+import { dispatch, useStore } from "../store";
+import { readImages } from "./attachments";
+import { draftOf, setDraft, useDrafts } from "./drafts";
+import { Queue } from "./Queue";
+import { Switches } from "./Switches";
+
+/** Where prompts are written. Enter sends; while the session works, Enter queues and Ctrl-Enter steers. */
+export function Composer({ session }: { session: Session }) {
+  const { id } = session.row;
+  const text = useDrafts((drafts) => draftOf(id, drafts));
+  const connection = useStore((state) => state.connection);
+  const [images, setImages] = useState<Attachment[]>([]);
+  const [isDragging, setDragging] = useState(false);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const picker = useRef<HTMLInputElement>(null);
+  const isRunning = session.row.status === "running";
+  const canSend = (!!text.trim() || images.length > 0) && connection === "open";
+  useReturned(id, text);
+  useEffect(() => {
+    if (window.matchMedia("(min-width: 768px)").matches && !document.querySelector("dialog[open]")) field.current?.focus();
+  }, []);
+
+  const submit = (steer: boolean) => {
+    if (!canSend) return;
+    const requestId = crypto.randomUUID();
+    const payload = { sessionId: id, prompt: text, steer: steer && isRunning, attachments: images, requestId };
+    if (!send({ type: "session.continue", payload })) return;
+    dispatch({ kind: "sent", requestId, sessionId: id, text });
+    setDraft(id, "");
+    setImages([]);
+  };
+  const stop = () => send({ type: "session.stop", payload: { sessionId: id } });
+  const add = async (files: Iterable<File>) => {
+    const read = await readImages(files);
+    setImages((before) => [...before, ...read]);
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing || event.key !== "Enter" || event.shiftKey) return;
+    event.preventDefault();
+    submit(event.ctrlKey || event.metaKey);
+  };
+  const paste = (event: ClipboardEvent) => {
+    if (!event.clipboardData.files.length) return;
+    event.preventDefault();
+    void add(event.clipboardData.files);
+  };
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    setDragging(false);
+    void add(event.dataTransfer.files);
+  };
+  return (
+    <div className="mx-auto w-full max-w-3xl shrink-0 px-3 pb-[max(0.75rem,env(safe-area-inset-bottom))] md:px-6 md:pb-5">
+      <Queue session={session} />
+      <div
+        className={`rounded-2xl border bg-raised px-2 pt-1 pb-1.5 shadow-sm transition-colors focus-within:border-faint/60 ${isDragging ? "border-accent" : "border-line"}`}
+        onDragOver={(event) => {
+          event.preventDefault();
+          setDragging(true);
+        }}
+        onDragLeave={() => setDragging(false)}
+        onDrop={drop}
+      >
+        {images.length > 0 && <Images images={images} onChange={setImages} />}
+        <textarea
+          ref={field}
+          rows={1}
+          value={text}
+          aria-label={t("Message")}
+          placeholder={isRunning ? t("Write the next message; it waits its turn") : t("Message …")}
+          className="field-sizing-content block max-h-[40vh] min-h-11 w-full resize-none bg-transparent px-2 py-2.5 outline-none"
+          onChange={(event) => setDraft(id, event.target.value)}
+          onKeyDown={press}
+          onPaste={paste}
+        />
+        <div className="flex items-center gap-1">
+          <button type="button" className="icon-button" aria-label={t("Attach an image")} title={t("Attach an image")} onClick={() => picker.current?.click()}>
+            <ImageIcon />
+          </button>
+          <input
+            ref={picker}
+            type="file"
+            accept="image/*"
+            multiple
+            hidden
+            aria-label={t("Attach an image")}
+            onChange={(event) => {
+              void add(event.target.files ?? []);
+              event.target.value = "";
+            }}
+          />
+          <Switches session={session} />
+          <span className="flex-1" />
+          {isRunning && canSend && (
+            <button type="button" className="button plain h-8 px-2" title="Ctrl-Enter" onClick={() => submit(true)}>
+              {t("Send now")}
+            </button>
+          )}
+          {isRunning && (
+            <button type="button" className="button h-8 px-2.5" aria-label={t("Stop")} onClick={stop}>
+              <StopIcon /> <span className="max-sm:hidden">{t("Stop")}</span>
+            </button>
+          )}
+          {(!isRunning || canSend) && (
+            <button type="button" className="button primary h-8 px-2.5" disabled={!canSend} aria-label={isRunning ? t("Queue") : t("Send")} onClick={() => submit(false)}>
+              <SendIcon />
+              {isRunning && <span className="max-sm:hidden">{t("Queue")}</span>}
+            </button>
+          )}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** A prompt that did not reach the server stands in the field again. */
+function useReturned(id: string, text: string): void {
+  const returned = useStore((state) => state.returned[id]);
+  useEffect(() => {
+    if (returned === undefined) return;
+    setDraft(id, [returned, text].filter(Boolean).join("\n\n"));
+    dispatch({ kind: "taken-back", sessionId: id });
+  }, [id, returned, text]);
+}
+
+function Images({ images, onChange }: { images: Attachment[]; onChange: (images: Attachment[]) => void }) {
+  return (
+    <ul className="flex flex-wrap gap-2 px-2 pt-2" aria-label={t("Images")}>
+      {images.map((each, index) => (
+        <li key={index} className="relative">
+          <img src={`data:${each.mimeType};base64,${each.data}`} alt={t("Image {n}", { n: index + 1 })} className="size-16 rounded-lg object-cover" />
+          <button
+            type="button"
+            className="absolute -top-1.5 -right-1.5 grid size-5 place-items-center rounded-full border border-line bg-raised text-soft"
+            aria-label={t("Remove image {n}", { n: index + 1 })}
+            onClick={() => onChange(images.filter((_, at) => at !== index))}
+          >
+            <CloseIcon size={10} />
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}

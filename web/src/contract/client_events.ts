@@ -1,0 +1,208 @@
+// Written by `python -m tools.web_types` from the types of the server. Do not edit.
+
+export const MODES = ["plan", "default", "auto-edit", "yolo"] as const;
+
+export interface AgentsRecheck {
+  type: "agents.recheck";
+  payload?: FolderPayload;
+}
+
+export interface AllowResult {
+  behavior: "allow";
+  updatedInput?: Record<string, unknown> | null;
+  scope?: "once" | "person" | "project" | "session";
+  mode?: "auto-edit" | null;
+}
+
+export interface Attachment {
+  mimeType: string;
+  data: string;
+}
+
+export interface ConfigurePayload {
+  sessionId: string;
+  mode?: "auto-edit" | "default" | "plan" | "yolo" | null;
+  think?: "auto" | "high" | "low" | "medium" | "off" | null;
+  model?: string | null;
+  cwd?: string | null;
+  folders?: string[] | null;
+  title?: string | null;
+}
+
+export interface ContinuePayload {
+  sessionId: string;
+  prompt: string;
+  steer?: boolean;
+  attachments?: Attachment[];
+  requestId?: string | null;
+}
+
+export interface DenyResult {
+  behavior: "deny";
+  message?: string;
+}
+
+export interface FilePayload {
+  sessionId: string;
+  path: string;
+}
+
+export interface FilesList {
+  type: "files.list";
+  payload?: FilesPayload;
+}
+
+export interface FilesPayload {
+  sessionId?: string | null;
+  cwd?: string | null;
+}
+
+export interface FilesRead {
+  type: "files.read";
+  payload: FilePayload;
+}
+
+export interface FolderPayload {
+  cwd?: string | null;
+}
+
+export interface FollowPayload {
+  sessionId: string;
+  afterSeq: number;
+  afterPart?: number;
+}
+
+export interface ListPayload {
+  cwd?: string | null;
+  text?: string;
+  limit?: number;
+}
+
+export interface PermissionPayload {
+  sessionId: string;
+  result: AllowResult | DenyResult | StopResult | PlanResult;
+  toolUseId?: string | null;
+  askId?: string | null;
+}
+
+export interface PermissionResponse {
+  type: "permission.response";
+  payload: PermissionPayload;
+}
+
+export interface PlanResult {
+  behavior: "plan";
+  option?: "default" | "feedback" | "keep" | "smart" | null;
+  approved?: boolean | null;
+  feedback?: string;
+}
+
+export interface PromptEdit {
+  type: "prompt.edit";
+  payload: PromptPayload;
+}
+
+export interface PromptPayload {
+  sessionId: string;
+  promptId: string;
+  prompt?: string;
+}
+
+export interface PromptRecall {
+  type: "prompt.recall";
+  payload: PromptPayload;
+}
+
+export interface SessionClear {
+  type: "session.clear";
+  payload: SessionPayload;
+}
+
+export interface SessionConfigure {
+  type: "session.configure";
+  payload: ConfigurePayload;
+}
+
+export interface SessionContinue {
+  type: "session.continue";
+  payload: ContinuePayload;
+}
+
+export interface SessionDelete {
+  type: "session.delete";
+  payload: SessionPayload;
+}
+
+export interface SessionFollow {
+  type: "session.follow";
+  payload: FollowPayload;
+}
+
+export interface SessionHistory {
+  type: "session.history";
+  payload: SessionPayload;
+}
+
+export interface SessionList {
+  type: "session.list";
+  payload?: ListPayload;
+}
+
+export interface SessionPayload {
+  sessionId: string;
+}
+
+export interface SessionStart {
+  type: "session.start";
+  payload: StartPayload;
+}
+
+export interface SessionStop {
+  type: "session.stop";
+  payload: SessionPayload;
+}
+
+export interface StartPayload {
+  prompt: string;
+  title?: string;
+  cwd?: string | null;
+  allowedTools?: string | null;
+  mode?: "auto-edit" | "default" | "plan" | "yolo" | null;
+  model?: string | null;
+  agent?: string | null;
+  think?: "auto" | "high" | "low" | "medium" | "off" | null;
+  folders?: string[];
+  attachments?: Attachment[];
+  requestId?: string | null;
+}
+
+export interface StatisticsSubscribe {
+  type: "statistics.subscribe";
+  payload: SwitchPayload;
+}
+
+export interface StopResult {
+  behavior: "deny_and_stop";
+}
+
+export interface SwitchPayload {
+  on: boolean;
+}
+
+export type ClientEvent =
+  | SessionList
+  | SessionStart
+  | SessionContinue
+  | SessionStop
+  | SessionDelete
+  | SessionHistory
+  | PermissionResponse
+  | SessionFollow
+  | SessionConfigure
+  | SessionClear
+  | PromptRecall
+  | PromptEdit
+  | FilesList
+  | FilesRead
+  | AgentsRecheck
+  | StatisticsSubscribe;

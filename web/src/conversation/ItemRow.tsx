@@ -1,0 +1,62 @@
+import { memo } from "react";
+import type { AskRequest } from "../contract/server_events";
+import { t } from "../language/t";
+import { Markdown } from "../markdown/Markdown";
+import { CopyButton } from "../parts/CopyButton";
+import type { Item } from "../state/items";
+import { InitLine, NoteLine, ResultLine } from "./lines";
+import { Thinking } from "./Thinking";
+import { ToolCard } from "./ToolCard";
+
+/** One item of a conversation. */
+export const ItemRow = memo(
+  function ItemRow({ item, asks, cwd, isFirst }: { item: Item; asks: AskRequest[]; cwd: string; isFirst: boolean }) {
+    switch (item.kind) {
+      case "prompt":
+        return <Prompt item={item} isFirst={isFirst} />;
+      case "text":
+        return (
+          <div className="group relative py-2">
+            <Markdown text={item.text} />
+            <div className="absolute -right-1 -bottom-3 opacity-0 group-hover:opacity-100 focus-within:opacity-100">
+              <CopyButton text={item.text} label={t("Copy the answer")} />
+            </div>
+          </div>
+        );
+      case "thinking":
+        return <Thinking text={item.text} />;
+      case "tool":
+        return <ToolCard tool={item} asks={asksAbout(item, asks)} cwd={cwd} />;
+      case "init":
+        return <InitLine item={item} />;
+      case "result":
+        return <ResultLine item={item} />;
+      case "line":
+        return <NoteLine item={item} />;
+    }
+  },
+  (a, b) =>
+    a.item === b.item &&
+    a.isFirst === b.isFirst &&
+    a.cwd === b.cwd &&
+    (a.asks === b.asks || a.item.kind !== "tool" || same(asksAbout(a.item, a.asks), asksAbout(b.item, b.asks))),
+);
+
+function asksAbout(item: Item, asks: AskRequest[]): AskRequest[] {
+  return item.kind === "tool" ? asks.filter((each) => each.toolUseId === item.id && !each.childSessionId) : [];
+}
+
+function same(a: AskRequest[], b: AskRequest[]): boolean {
+  return a.length === b.length && a.every((each, index) => each === b[index]);
+}
+
+function Prompt({ item, isFirst }: { item: Extract<Item, { kind: "prompt" }>; isFirst: boolean }) {
+  return (
+    <div className={`flex justify-end pb-2 ${isFirst ? "pt-5" : "pt-7"}`}>
+      <div className="max-w-[85%] rounded-2xl rounded-br-md bg-hover px-4 py-2.5 whitespace-pre-wrap [overflow-wrap:anywhere]">
+        {item.steer && <span className="block text-xs text-faint">{t("while it was working")}</span>}
+        {item.text}
+      </div>
+    </div>
+  );
+}

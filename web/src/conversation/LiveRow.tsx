@@ -1,0 +1,40 @@
+import { AskCard } from "../asks/AskCard";
+import { BatchBar } from "../asks/BatchBar";
+import { t } from "../language/t";
+import { GrowingMarkdown } from "../markdown/Markdown";
+import type { Session } from "../state/state";
+import { Thinking } from "./Thinking";
+
+/** The end of the conversation: what is being written, asks that belong to no call, and that it works. */
+export function LiveRow({ session }: { session: Session }) {
+  const { writing, asks, row, note, items } = session;
+  const tools = new Set(items.flatMap((each) => (each.kind === "tool" ? [each.id] : [])));
+  const others = asks.filter((each) => each.childSessionId || !tools.has(each.toolUseId));
+  const isWorking = row.status === "running" && !asks.length;
+  return (
+    <div className="pb-8">
+      {writing?.thinking && <Thinking text={writing.thinking} live={writing.isThinking} />}
+      {writing?.text && (
+        <div className="py-2" data-writing>
+          <GrowingMarkdown text={writing.text} />
+        </div>
+      )}
+      {others.map((each) => (
+        <AskCard key={each.askId} ask={each} />
+      ))}
+      <BatchBar asks={asks} />
+      {session.hydration !== "done" && <Loading />}
+      {isWorking && (
+        <p role="status" className="flex items-center gap-2 py-2 text-sm text-faint">
+          <span className="status-dot running" />
+          {note || (writing?.text ? t("Writing …") : t("Working …"))}
+        </p>
+      )}
+      {row.status === "error" && row.error && items.at(-1)?.kind !== "result" && <p className="py-2 text-sm text-bad">{row.error}</p>}
+    </div>
+  );
+}
+
+function Loading() {
+  return <p className="py-6 text-sm text-faint">{t("Loading …")}</p>;
+}

@@ -1,0 +1,83 @@
+// Lines of a change: from a unified diff, or from the texts before and after.
+
+import type { ToolItem } from "../state/items";
+
+export interface DiffRow {
+  kind: "added" | "removed" | "same" | "hunk" | "file";
+  text: string;
+}
+
+const MOST_PAIRS = 250_000;
+
+export function rowsOfDiff(diff: string): DiffRow[] {
+  const lines = diff.replace(/\n$/, "").split("\n");
+  const files = lines.filter((each) => each.startsWith("+++ ")).length;
+  return lines.flatMap((line): DiffRow[] => {
+    if (/^(diff |index |--- |new file|deleted file|similarity |rename |old mode|new mode)/.test(line)) return [];
+    if (line.startsWith("+++ ")) return files > 1 ? [{ kind: "file", text: line.slice(4).replace(/^b\//, "") }] : [];
+    if (line.startsWith("@@")) return [{ kind: "hunk", text: line.replace(/^@@ (.*?) @@.*/, "$1") }];
+    if (line.startsWith("+")) return [{ kind: "added", text: line.slice(1) }];
+    if (line.startsWith("-")) return [{ kind: "removed", text: line.slice(1) }];
+    if (line.startsWith("\\")) return [];
+    return [{ kind: "same", text: line.slice(1) }];
+  });
+}
+
+/** What an edit or a write changes, from its arguments; null if the tool changes no text. */
+export function editedLines({ name, input }: Pick<ToolItem, "name" | "input">): DiffRow[] | null {
+  if (name === "Edit") return rowsBetween(String(input.old_string ?? ""), String(input.new_string ?? ""));
+  if (name === "Write") return rowsBetween("", String(input.content ?? ""));
+  if (name === "MultiEdit" && Array.isArray(input.edits) && input.edits.length)
+    return input.edits.flatMap((each: Record<string, unknown>, index: number): DiffRow[] => [
+      ...(index ? [{ kind: "hunk", text: "" } as DiffRow] : []),
+      ...rowsBetween(String(each?.old_string ?? ""), String(each?.new_string ?? "")),
+    ]);
+  if (name === "MultiEdit" && typeof input.patch === "string") return rowsOfDiff(input.patch);
+  return null;
+}
+
+export function rowsBetween(before: string, after: string): DiffRow[] {
+  const old = linesOf(before);
+  const now = linesOf(after);
+  let first = 0;
+  while (first < old.length && first < now.length && old[first] === now[first]) first++;
+  let last = 0;
+  while (last < old.length - first && last < now.length - first && old.at(-1 - last) === now.at(-1 - last)) last++;
+  const same = (texts: string[]) => texts.map((text): DiffRow => ({ kind: "same", text }));
+  return [
+    ...same(old.slice(0, first)),
+    ...middle(old.slice(first, old.length - last), now.slice(first, now.length - last)),
+    ...same(old.slice(old.length - last)),
+  ];
+}
+
+/** The longest common subsequence, unless that would take too long. */
+function middle(old: string[], now: string[]): DiffRow[] {
+  const removed = (text: string): DiffRow => ({ kind: "removed", text });
+  const added = (text: string): DiffRow => ({ kind: "added", text });
+  if (old.length * now.length > MOST_PAIRS) return [...old.map(removed), ...now.map(added)];
+  const width = now.length + 1;
+  const common = new Uint32Array((old.length + 1) * width);
+  for (let i = old.length - 1; i >= 0; i--)
+    for (let j = now.length - 1; j >= 0; j--)
+      common[i * width + j] =
+        old[i] === now[j]
+          ? common[(i + 1) * width + j + 1]! + 1
+          : Math.max(common[(i + 1) * width + j]!, common[i * width + j + 1]!);
+  const rows: DiffRow[] = [];
+  let i = 0;
+  let j = 0;
+  while (i < old.length || j < now.length) {
+    if (i < old.length && j < now.length && old[i] === now[j]) {
+      rows.push({ kind: "same", text: old[i++]! });
+      j++;
+    } else if (j >= now.length || (i < old.length && common[(i + 1) * width + j]! >= common[i * width + j + 1]!)) {
+      rows.push(removed(old[i++]!));
+    } else rows.push(added(now[j++]!));
+  }
+  return rows;
+}
+
+function linesOf(text: string): string[] {
+  return text === "" ? [] : text.replace(/\n$/, "").split("\n");
+}

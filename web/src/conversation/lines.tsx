@@ -1,0 +1,87 @@
+import { useState } from "react";
+import { askResolutionText } from "./resolution_text";
+import { t } from "../language/t";
+import type { Item } from "../state/items";
+import type { Resolution } from "../contract/server_events";
+import { duration } from "./duration";
+import { Diff } from "./Diff";
+import { ChevronIcon } from "../parts/icons";
+
+type Of<K extends Item["kind"]> = Extract<Item, { kind: K }>;
+
+/** What a turn runs with: agent, model, mode, folder; the id on demand. */
+export function InitLine({ item }: { item: Of<"init"> }) {
+  const parts = [item.agent, item.model, item.mode].filter(Boolean);
+  return (
+    <p className="truncate py-1 text-xs text-faint" title={`${item.cwd}\n${item.sessionId}`}>
+      {parts.join(" · ")}
+      {item.cwd && <span className="font-mono"> · {item.cwd}</span>}
+    </p>
+  );
+}
+
+/** How a turn ended: duration, tokens, cost. */
+export function ResultLine({ item }: { item: Of<"result"> }) {
+  const facts = [
+    duration(item.ms),
+    item.tokens ? t("{n} tokens", { n: item.tokens.toLocaleString() }) : "",
+    item.costUsd ? `$${item.costUsd.toFixed(item.costUsd < 0.1 ? 4 : 2)}` : "",
+  ].filter(Boolean);
+  if (item.ok) return <p className="py-1 text-xs text-faint">{[t("Done"), ...facts].join(" · ")}</p>;
+  return (
+    <div className="py-1 text-sm">
+      {item.error && <p className="whitespace-pre-wrap text-bad">{item.error}</p>}
+      <p className="text-xs text-faint">{[item.error ? t("Failed") : t("Stopped"), ...facts].join(" · ")}</p>
+    </div>
+  );
+}
+
+export function NoteLine({ item }: { item: Of<"line"> }) {
+  const [isOpen, setOpen] = useState(false);
+  switch (item.line) {
+    case "compacted":
+      return (
+        <div className="py-2 text-xs text-faint">
+          <button type="button" aria-expanded={isOpen} className="flex items-center gap-1 hover:text-soft" onClick={() => setOpen(!isOpen)}>
+            <ChevronIcon size={12} /> {t("Earlier messages were summarised for the model")}
+          </button>
+          {isOpen && <p className="mt-1 whitespace-pre-wrap">{item.detail}</p>}
+        </div>
+      );
+    case "cleared":
+      return <Rule text={t("The model starts from here with an empty history")} />;
+    case "workflow":
+      return <p className="py-1 text-sm whitespace-pre-wrap text-faint">{item.text}</p>;
+    case "command":
+      return (
+        <div className="py-2 text-sm">
+          <pre className="font-mono text-[13px] whitespace-pre-wrap text-soft">{item.text}</pre>
+          {item.detail && <Diff diff={item.detail} lines={24} />}
+        </div>
+      );
+    case "undone":
+      return (
+        <div className="py-1 text-sm text-soft">
+          <p>{t("The files of the last turn were put back")}</p>
+          <p className="font-mono text-xs whitespace-pre-wrap text-faint">{item.text}</p>
+          {item.detail && <p className="text-warn">{t("Left alone, because they changed since: {files}", { files: item.detail.replaceAll("\n", ", ") })}</p>}
+        </div>
+      );
+    case "background":
+      return <p className="py-1 text-xs text-faint">{t("A background command has ended: {id}", { id: item.text })}</p>;
+    case "resolved":
+      return (
+        <p className="py-1 text-xs text-faint">
+          {item.text} · {askResolutionText(JSON.parse(item.detail ?? "{}") as Resolution)}
+        </p>
+      );
+  }
+}
+
+function Rule({ text }: { text: string }) {
+  return (
+    <p className="flex items-center gap-3 py-4 text-xs text-faint before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
+      {text}
+    </p>
+  );
+}

@@ -1,0 +1,1 @@
+export const CHINESE: Record<string, string> = {};

@@ -1,0 +1,69 @@
+import { Command } from "cmdk";
+import { useEffect, useState } from "react";
+import { requestWanted } from "../connection/socket";
+import { t } from "../language/t";
+import { Dialog } from "../parts/Dialog";
+import { folderName, sessionState } from "../sessions/session_state";
+import { byUpdate } from "../state/state";
+import { dispatch, useStore } from "../store";
+import { useTheme } from "./theme";
+
+/** Ctrl-K or ⌘K: go to a session, or do something. */
+export function Palette() {
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      setOpen((before) => !before);
+    };
+    window.addEventListener("keydown", press);
+    return () => window.removeEventListener("keydown", press);
+  }, []);
+  return isOpen ? <PaletteDialog onClose={() => setOpen(false)} /> : null;
+}
+
+function PaletteDialog({ onClose }: { onClose: () => void }) {
+  const state = useStore();
+  const [, setTheme] = useTheme();
+  const go = (run: () => void) => () => {
+    onClose();
+    run();
+  };
+  return (
+    <Dialog title={t("Commands")} className="palette" onClose={onClose}>
+      <Command label={t("Commands")}>
+        <Command.Input
+          data-autofocus
+          placeholder={t("Go to a session, or do something …")}
+          className="w-full border-b border-line bg-transparent px-5 py-3.5 text-[0.95rem] outline-none"
+        />
+        <Command.List className="max-h-96 overflow-y-auto p-2">
+          <Command.Empty className="px-3 py-6 text-center text-sm text-faint">{t("Nothing found")}</Command.Empty>
+          <Command.Group heading={t("Actions")}>
+            <Command.Item onSelect={go(() => dispatch({ kind: "new-session", open: true }))}>{t("New session")}</Command.Item>
+            <Command.Item onSelect={go(() => setTheme("light"))}>{t("Light colours")}</Command.Item>
+            <Command.Item onSelect={go(() => setTheme("dark"))}>{t("Dark colours")}</Command.Item>
+            <Command.Item onSelect={go(() => setTheme("system"))}>{t("Colours of the system")}</Command.Item>
+          </Command.Group>
+          <Command.Group heading={t("Sessions")}>
+            {byUpdate(state).map((each) => (
+              <Command.Item
+                key={each.row.id}
+                value={`${each.row.title} ${each.row.cwd} ${each.row.id}`}
+                onSelect={go(() => {
+                  dispatch({ kind: "selected", id: each.row.id });
+                  requestWanted();
+                })}
+              >
+                <span className={`status-dot ${sessionState(each).dot}`} />
+                <span className="truncate">{each.row.title || t("Untitled")}</span>
+                <span className="ml-auto truncate text-xs text-faint">{folderName(each.row.cwd)}</span>
+              </Command.Item>
+            ))}
+          </Command.Group>
+        </Command.List>
+      </Command>
+    </Dialog>
+  );
+}

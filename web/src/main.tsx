@@ -1,0 +1,17 @@
+import { createRoot } from "react-dom/client";
+import { connect } from "./connection/socket";
+import { redeemLink, token } from "./connection/token";
+import { LANGUAGE } from "./language/t";
+import { App } from "./layout/App";
+import { applyTheme } from "./layout/theme";
+import { dispatch } from "./store";
+import "./style.css";
+
+document.documentElement.lang = LANGUAGE;
+applyTheme();
+createRoot(document.getElementById("root")!).render(<App />);
+
+const problem = await redeemLink();
+if (token()) connect();
+else dispatch({ kind: "refused" });
+if (problem) dispatch({ kind: "told", text: problem });

@@ -1,0 +1,36 @@
+import { askTitle } from "../asks/ask_text";
+import { t } from "../language/t";
+import { byUpdate } from "../state/state";
+import { useStore } from "../store";
+
+/** Every open ask of every session. */
+export function Inbox({ onChoose }: { onChoose: (id: string) => void }) {
+  const state = useStore();
+  const asks = byUpdate(state).flatMap((session) => session.asks.map((ask) => ({ session, ask })));
+  if (!asks.length) return null;
+  return (
+    <section aria-label={t("Waiting for you")} className="mb-3">
+      <h2 className="px-2.5 pt-1 pb-1 text-xs text-faint">
+        {t("Waiting for you")} <span className="text-warn">{asks.length}</span>
+      </h2>
+      <ul>
+        {asks.map(({ session, ask }) => (
+          <li key={ask.askId}>
+            <button
+              type="button"
+              className="flex w-full items-start gap-2.5 rounded-lg px-2.5 py-1.5 text-left hover:bg-hover"
+              onClick={() => onChoose(session.row.id)}
+            >
+              <span className="status-dot waiting mt-[0.45rem]" />
+              <span className="min-w-0">
+                <span className="block truncate text-sm leading-snug">{askTitle(ask)}</span>
+                <span className="block truncate text-xs text-faint">{session.row.title || t("Untitled")}</span>
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <h2 className="mt-3 px-2.5 pb-1 text-xs text-faint">{t("Sessions")}</h2>
+    </section>
+  );
+}

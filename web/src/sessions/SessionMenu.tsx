@@ -1,0 +1,123 @@
+import { useState } from "react";
+import { suggestTitle } from "../connection/api";
+import { send } from "../connection/socket";
+import { t } from "../language/t";
+import { copy } from "../parts/CopyButton";
+import { Dialog, DialogHeader } from "../parts/Dialog";
+import { DotsIcon } from "../parts/icons";
+import { Menu, MenuItem } from "../parts/Menu";
+import type { Session } from "../state/state";
+import { dispatch } from "../store";
+
+/** What can be done with a session: rename, resume in a terminal, clear, delete. */
+export function SessionMenu({ session }: { session: Session }) {
+  const [open, setOpen] = useState<"rename" | "delete" | null>(null);
+  const { row } = session;
+  const resume = row.resume ?? { coder: `coder resume ${row.id}` };
+  const close = () => setOpen(null);
+  return (
+    <>
+      <Menu
+        align="end"
+        button={
+          <button type="button" className="icon-button" aria-label={t("Session menu")} title={t("Session menu")}>
+            <DotsIcon />
+          </button>
+        }
+      >
+        <MenuItem onSelect={() => setOpen("rename")}>{t("Rename …")}</MenuItem>
+        <MenuItem onSelect={() => void copy(resume.coder)} title={resume.coder}>
+          {t("Copy “coder resume”")}
+        </MenuItem>
+        {(resume.agent || resume.problem) && (
+          <MenuItem
+            disabled={!resume.agent}
+            title={resume.agent ?? resume.problem}
+            onSelect={() => void copy(resume.agent ?? "")}
+          >
+            {t("Copy “claude --resume”")}
+            {resume.problem && <span className="text-xs text-faint">{resume.problem}</span>}
+          </MenuItem>
+        )}
+        <MenuItem onSelect={() => send({ type: "session.clear", payload: { sessionId: row.id } })}>
+          {t("Clear the history of the model")}
+        </MenuItem>
+        <MenuItem danger onSelect={() => setOpen("delete")}>
+          {t("Delete …")}
+        </MenuItem>
+      </Menu>
+      {open === "rename" && <RenameDialog session={session} onClose={close} />}
+      {open === "delete" && <DeleteDialog session={session} onClose={close} />}
+    </>
+  );
+}
+
+function RenameDialog({ session, onClose }: { session: Session; onClose: () => void }) {
+  const [title, setTitle] = useState(session.row.title);
+  const [isAsking, setAsking] = useState(false);
+  const first = session.items.find((each) => each.kind === "prompt");
+  const save = () => {
+    if (!title.trim()) return;
+    if (send({ type: "session.configure", payload: { sessionId: session.row.id, title: title.trim() } })) onClose();
+  };
+  const suggest = async () => {
+    setAsking(true);
+    try {
+      setTitle(await suggestTitle(first?.kind === "prompt" ? first.text : session.row.title, session.row.cwd));
+    } catch (error) {
+      dispatch({ kind: "told", text: error instanceof Error ? error.message : String(error) });
+    }
+    setAsking(false);
+  };
+  return (
+    <Dialog title={t("Rename the session")} onClose={onClose}>
+      <DialogHeader title={t("Rename the session")} onClose={onClose} />
+      <form
+        className="space-y-4 px-5 pt-2 pb-5"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save();
+        }}
+      >
+        <input className="field" data-autofocus value={title} aria-label={t("Title")} onChange={(event) => setTitle(event.target.value)} />
+        <div className="flex justify-end gap-2">
+          <button type="button" className="button plain mr-auto" disabled={isAsking || !first} onClick={() => void suggest()}>
+            {isAsking ? t("Asking the model …") : t("Suggest a title")}
+          </button>
+          <button type="button" className="button" onClick={onClose}>
+            {t("Cancel")}
+          </button>
+          <button type="submit" className="button primary" disabled={!title.trim()}>
+            {t("Rename")}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function DeleteDialog({ session, onClose }: { session: Session; onClose: () => void }) {
+  const remove = () => {
+    if (send({ type: "session.delete", payload: { sessionId: session.row.id } })) onClose();
+  };
+  return (
+    <Dialog title={t("Delete the session?")} onClose={onClose}>
+      <DialogHeader title={t("Delete the session?")} onClose={onClose} />
+      <div className="space-y-4 px-5 pt-2 pb-5">
+        <p className="text-sm text-soft">
+          {t("“{title}” and its history are deleted for everybody. Files in its folder stay as they are.", {
+            title: session.row.title || t("Untitled"),
+          })}
+        </p>
+        <div className="flex justify-end gap-2">
+          <button type="button" className="button" data-autofocus onClick={onClose}>
+            {t("Cancel")}
+          </button>
+          <button type="button" className="button danger" onClick={remove}>
+            {t("Delete")}
+          </button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}

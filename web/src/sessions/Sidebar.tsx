@@ -1,0 +1,140 @@
+import { useEffect, useRef, useState } from "react";
+import { requestWanted } from "../connection/socket";
+import { LANGUAGE, t } from "../language/t";
+import { useTheme } from "../layout/theme";
+import { CloseIcon, MoonIcon, PlusIcon, ScreenIcon, SearchIcon, SunIcon } from "../parts/icons";
+import { byUpdate, type Session } from "../state/state";
+import { dispatch, useStore } from "../store";
+import { Inbox } from "./Inbox";
+import { SessionMenu } from "./SessionMenu";
+import { ago, folderName, sessionState } from "./session_state";
+
+/** The list of sessions. On a narrow screen it is a drawer. */
+export function Sidebar({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  const panel = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (!isOpen) return;
+    panel.current?.querySelector<HTMLElement>("button")?.focus();
+    const press = (event: KeyboardEvent) => event.key === "Escape" && onClose();
+    window.addEventListener("keydown", press);
+    return () => window.removeEventListener("keydown", press);
+  }, [isOpen, onClose]);
+  return (
+    <>
+      {isOpen && <div className="fixed inset-0 z-20 bg-black/30 md:hidden" onClick={onClose} />}
+      <aside
+        ref={panel}
+        aria-label={t("Sessions")}
+        className={`${isOpen ? "fixed inset-y-0 left-0 z-20 flex w-[min(20rem,86vw)] shadow-xl" : "hidden"} flex-col border-r border-line bg-panel md:static md:flex md:w-72 md:shrink-0 md:shadow-none`}
+      >
+        <SidebarContent onClose={onClose} />
+      </aside>
+    </>
+  );
+}
+
+function SidebarContent({ onClose }: { onClose: () => void }) {
+  const state = useStore();
+  const [search, setSearch] = useState("");
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = byUpdate(state).filter((each) => matches(each, words));
+  const choose = (id: string) => {
+    dispatch({ kind: "selected", id });
+    requestWanted();
+    onClose();
+  };
+  return (
+    <>
+      <div className="flex h-13 shrink-0 items-center justify-between pr-2 pl-4">
+        <span className="font-semibold tracking-tight">coder</span>
+        <span className="flex">
+          <ThemeButton />
+          <button
+            type="button"
+            className="icon-button"
+            aria-label={t("New session")}
+            title={t("New session")}
+            onClick={() => {
+              dispatch({ kind: "new-session", open: true });
+              onClose();
+            }}
+          >
+            <PlusIcon />
+          </button>
+          <button type="button" className="icon-button md:hidden" aria-label={t("Close")} onClick={onClose}>
+            <CloseIcon />
+          </button>
+        </span>
+      </div>
+      <label className="relative mx-3 mb-2 block text-faint">
+        <span className="absolute top-1/2 left-2.5 -translate-y-1/2">
+          <SearchIcon size={14} />
+        </span>
+        <input
+          type="search"
+          value={search}
+          placeholder={t("Search sessions")}
+          aria-label={t("Search sessions")}
+          className="w-full rounded-lg bg-hover py-1.5 pr-2 pl-8 text-sm text-ink"
+          onChange={(event) => setSearch(event.target.value)}
+        />
+      </label>
+      <nav className="min-h-0 flex-1 overflow-y-auto px-2 pb-3" aria-label={t("Sessions")}>
+        <Inbox onChoose={choose} />
+        <ul>
+          {found.map((each) => (
+            <SessionLine key={each.row.id} session={each} isSelected={each.row.id === state.selected} onChoose={choose} />
+          ))}
+        </ul>
+        {state.hasList && !found.length && (
+          <p className="px-3 py-6 text-center text-sm text-faint">{search ? t("Nothing found") : t("No sessions")}</p>
+        )}
+      </nav>
+    </>
+  );
+}
+
+function SessionLine(props: { session: Session; isSelected: boolean; onChoose: (id: string) => void }) {
+  const { row } = props.session;
+  const state = sessionState(props.session);
+  return (
+    <li className="group relative">
+      <button
+        type="button"
+        aria-current={props.isSelected ? "page" : undefined}
+        className={`flex w-full items-start gap-2.5 rounded-lg py-1.5 pr-8 pl-2.5 text-left ${props.isSelected ? "bg-selected" : "hover:bg-hover"}`}
+        onClick={() => props.onChoose(row.id)}
+      >
+        <span className={`status-dot mt-[0.45rem] ${state.dot}`} title={state.label} />
+        <span className="min-w-0 flex-1">
+          <span className="block truncate text-sm leading-snug">{row.title || t("Untitled")}</span>
+          <span className="block truncate text-xs text-faint">
+            <span className="sr-only">{state.label}. </span>
+            {[folderName(row.cwd), ago(row.updatedAt)].filter(Boolean).join(" · ")}
+          </span>
+        </span>
+      </button>
+      <span className="absolute top-2 right-1.5 opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 has-data-[state=open]:opacity-100">
+        <SessionMenu session={props.session} />
+      </span>
+    </li>
+  );
+}
+
+function matches({ row }: Session, words: string[]): boolean {
+  const text = `${row.title} ${row.cwd ?? ""} ${row.id}`.toLocaleLowerCase(LANGUAGE);
+  return words.every((each) => text.includes(each));
+}
+
+const NEXT = { system: "light", light: "dark", dark: "system" } as const;
+
+function ThemeButton() {
+  const [theme, setTheme] = useTheme();
+  const label = { system: t("Colours of the system"), light: t("Light colours"), dark: t("Dark colours") }[theme];
+  const Icon = { system: ScreenIcon, light: SunIcon, dark: MoonIcon }[theme];
+  return (
+    <button type="button" className="icon-button" aria-label={label} title={label} onClick={() => setTheme(NEXT[theme])}>
+      <Icon />
+    </button>
+  );
+}

@@ -1,0 +1,181 @@
+// What a conversation shows, one item after the other, made from the messages of the contract.
+
+import type { Resolution } from "../contract/server_events";
+
+export type Input = Record<string, unknown>;
+
+export interface ToolItem {
+  kind: "tool";
+  key: string;
+  id: string;
+  name: string;
+  input: Input;
+  status: "pending" | "success" | "error";
+  result?: string;
+  output?: string; // of a command that still runs
+  startedAt?: number;
+  durationMs?: number;
+  child?: string;
+  author?: string;
+  resolution?: Resolution & { mine?: boolean };
+}
+
+export type Item =
+  | { kind: "prompt"; key: string; text: string; by?: string; via?: string; steer?: boolean }
+  | { kind: "text"; key: string; text: string }
+  | { kind: "thinking"; key: string; text: string }
+  | { kind: "init"; key: string; model: string; mode: string; cwd: string; agent: string; sessionId: string }
+  | { kind: "result"; key: string; ok: boolean; ms: number; tokens: number; costUsd: number; error?: string }
+  | { kind: "line"; key: string; line: Line; text: string; detail?: string }
+  | ToolItem;
+
+/** What a line says is told by the page, in its language. */
+export type Line = "compacted" | "cleared" | "workflow" | "command" | "undone" | "background" | "resolved";
+
+export type Message = Record<string, any> & { type?: string };
+
+/** Adds items at the end of a list that it owns. */
+export class ItemList {
+  constructor(
+    public items: Item[] = [],
+    private readonly at?: number,
+  ) {}
+
+  static from(messages: Message[]): Item[] {
+    const list = new ItemList();
+    for (const message of messages) list.add(message);
+    return list.items;
+  }
+
+  /** Add a message. Unknown types add nothing. */
+  add(message: Message): void {
+    switch (message?.type) {
+      case "user_prompt":
+        if (typeof message.prompt === "string") this.prompt({ text: message.prompt });
+        break;
+      case "system":
+        this.system(message);
+        break;
+      case "assistant":
+        for (const block of blocks(message)) this.said(block, message);
+        break;
+      case "user":
+        for (const block of blocks(message)) if (block?.type === "tool_result") this.result(block, message);
+        break;
+      case "result":
+        this.ended(message);
+        break;
+    }
+  }
+
+  prompt(said: { text: string; by?: string; via?: string; steer?: boolean }): void {
+    this.items.push({ kind: "prompt", key: this.key(), ...said });
+  }
+
+  line(line: Line, text: string, detail?: string): void {
+    this.items.push({ kind: "line", key: this.key(), line, text, detail });
+  }
+
+  /** Change the last tool use with this id. Returns whether there is one. */
+  tool(id: unknown, change: (tool: ToolItem) => ToolItem): boolean {
+    for (let index = this.items.length - 1; index >= 0; index--) {
+      const item = this.items[index]!;
+      if (item.kind === "tool" && item.id === id) {
+        this.items[index] = change(item);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private key(): string {
+    return `i${this.items.length}`;
+  }
+
+  private system(message: Message): void {
+    if (message.subtype === "compact_boundary") this.line("compacted", "", text(message.summary));
+    else if (message.subtype === "history_cleared") this.line("cleared", "");
+    else if (message.subtype === "workflow") this.line("workflow", text(message.text));
+    else if (message.subtype === "init") this.init(message);
+  }
+
+  /** Every turn begins with one; it is shown if it says something new. */
+  private init(message: Message): void {
+    const item: Item = {
+      kind: "init",
+      key: this.key(),
+      model: text(message.model),
+      mode: text(message.permissionMode),
+      cwd: text(message.cwd),
+      agent: text(message.agent),
+      sessionId: text(message.session_id),
+    };
+    const last = this.items.findLast((each) => each.kind === "init");
+    if (last?.kind === "init" && last.model === item.model && last.mode === item.mode && last.cwd === item.cwd) return;
+    this.items.push(item);
+  }
+
+  private said(block: Message, message: Message): void {
+    if (block?.type === "text" && text(block.text).trim())
+      this.items.push({ kind: "text", key: this.key(), text: text(block.text) });
+    else if (block?.type === "thinking" && text(block.thinking).trim())
+      this.items.push({ kind: "thinking", key: this.key(), text: text(block.thinking) });
+    else if (block?.type === "tool_use" && typeof block.id === "string")
+      this.items.push({
+        kind: "tool",
+        key: this.key(),
+        id: block.id,
+        name: text(block.name),
+        input: block.input && typeof block.input === "object" ? block.input : {},
+        status: "pending",
+        startedAt: this.at,
+        ...(typeof message.author === "string" ? { author: message.author } : {}),
+      });
+  }
+
+  private result(block: Message, message: Message): void {
+    const told = message.duration_ms;
+    this.tool(block.tool_use_id, (tool) => ({
+      ...tool,
+      status: block.is_error ? "error" : "success",
+      result: contentText(block.content),
+      output: undefined,
+      durationMs:
+        typeof told === "number" ? told : this.at && tool.startedAt ? this.at - tool.startedAt : tool.durationMs,
+    }));
+  }
+
+  private ended(message: Message): void {
+    const usage = message.usage ?? {};
+    const tokens = ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
+    this.items.push({
+      kind: "result",
+      key: this.key(),
+      ok: message.subtype === "success",
+      ms: number(message.duration_ms),
+      tokens: tokens.reduce((sum, name) => sum + number(usage[name]), 0),
+      costUsd: number(message.total_cost_usd),
+      ...(typeof message.error === "string" ? { error: message.error } : {}),
+    });
+  }
+}
+
+function blocks(message: Message): Message[] {
+  const content = message.message?.content;
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return Array.isArray(content) ? content : [];
+}
+
+function contentText(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return content == null ? "" : JSON.stringify(content, null, 2);
+  return content.map((each) => (each?.type === "text" ? text(each.text) : `[${text(each?.type)}]`)).join("\n");
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function number(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+}

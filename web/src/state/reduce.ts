@@ -1,0 +1,183 @@
+// The one function from events to what is shown. It is pure: times come with the action.
+
+import type { AskRequest, ServerEvent, SessionRow } from "../contract/server_events";
+import { reduceSession } from "./reduce_session";
+import { byUpdate, newSession, type SentPrompt, type Session, type State } from "./state";
+
+export type Action =
+  | { kind: "received"; events: ServerEvent[]; at: number }
+  | { kind: "opened" }
+  | { kind: "lost" }
+  | { kind: "refused" }
+  | { kind: "requested"; histories: string[]; follows: string[] }
+  | { kind: "selected"; id: string | null }
+  | { kind: "new-session"; open: boolean }
+  | { kind: "starting"; requestId: string }
+  | { kind: "answered"; askId: string }
+  | { kind: "sent"; requestId: string; sessionId: string; text: string }
+  | { kind: "taken-back"; sessionId: string }
+  | { kind: "told"; text: string; sessionId?: string }
+  | { kind: "dismissed"; id: number };
+
+export function reduce(state: State, action: Action): State {
+  switch (action.kind) {
+    case "received":
+      return action.events.reduce((before, event) => receive(before, event, action.at), state);
+    case "opened":
+      return { ...state, connection: "open", list: "wanted", sessions: mapSessions(state, reconnected) };
+    case "lost":
+      return { ...giveBack(state, () => true), connection: "lost", starting: null };
+    case "refused":
+      return { ...state, connection: "refused", starting: null };
+    case "requested":
+      return {
+        ...state,
+        list: state.list === "wanted" ? "asked" : state.list,
+        sessions: marked(state, action.histories, action.follows),
+      };
+    case "selected":
+      return { ...state, selected: action.id };
+    case "new-session":
+      return { ...state, isNewSessionOpen: action.open };
+    case "starting":
+      return { ...state, starting: action.requestId };
+    case "answered":
+      return { ...state, answered: { ...state.answered, [action.askId]: true } };
+    case "sent":
+      return { ...state, sent: [...state.sent, { requestId: action.requestId, sessionId: action.sessionId, text: action.text }] };
+    case "taken-back": {
+      const { [action.sessionId]: _, ...returned } = state.returned;
+      return { ...state, returned };
+    }
+    case "told":
+      return tell(state, action.text, action.sessionId);
+    case "dismissed":
+      return { ...state, notices: state.notices.filter((each) => each.id !== action.id) };
+  }
+}
+
+/** What the page still has to ask the server for. A history is asked for once. */
+export function wanted(state: State): { list: boolean; histories: string[]; follows: Session[] } {
+  if (state.connection !== "open") return { list: false, histories: [], follows: [] };
+  const all = state.list === "current" ? Object.values(state.sessions) : [];
+  const isNeeded = ({ row }: Session) => row.id === state.selected || row.status === "running" || !!row.openAsks;
+  return {
+    list: state.list === "wanted",
+    histories: all.filter((each) => each.hydration === "none" && isNeeded(each)).map((each) => each.row.id),
+    follows: all.filter((each) => each.hydration === "done" && each.catchUp === "wanted"),
+  };
+}
+
+function receive(state: State, event: ServerEvent, at: number): State {
+  const payload = event?.payload ?? {};
+  switch (event?.type) {
+    case "session.list":
+      return listed(state, payload as { sessions?: SessionRow[]; whole?: boolean });
+    case "session.accepted":
+      return accepted(state, payload, at);
+    case "session.deleted":
+      return deleted(state, payload.sessionId);
+    case "runner.error":
+      return failed(state, String(payload.message ?? ""), payload.sessionId);
+    default:
+      return typeof payload.sessionId === "string" ? inSession(state, payload.sessionId, event, at) : state;
+  }
+}
+
+function listed(state: State, { sessions: rows, whole }: { sessions?: SessionRow[]; whole?: boolean }): State {
+  if (!Array.isArray(rows)) return state;
+  const sessions: Record<string, Session> = whole === false ? { ...state.sessions } : {};
+  for (const row of rows) {
+    const known = state.sessions[row.id];
+    const isOlder = known && known.hydration === "done" && known.cursor.seq > (row.seq ?? 0);
+    const status = isOlder ? { status: known.row.status, title: known.row.title } : {};
+    sessions[row.id] = known ? { ...known, row: { ...row, ...status } } : newSession(row);
+  }
+  const next: State = { ...state, list: "current", hasList: true, sessions };
+  if (next.selected && sessions[next.selected]) return next;
+  const newest = byUpdate(next)[0];
+  return {
+    ...next,
+    selected: newest?.row.id ?? null,
+    isNewSessionOpen: next.isNewSessionOpen || (!newest && !state.hasList),
+  };
+}
+
+function accepted(state: State, payload: ServerEvent["payload"], at: number): State {
+  if (payload.requestId !== state.starting || typeof payload.sessionId !== "string")
+    return { ...state, sent: state.sent.filter((each) => each.requestId !== payload.requestId) };
+  const id = payload.sessionId;
+  const session = state.sessions[id] ?? newSession(stub(id, at));
+  return {
+    ...state,
+    sessions: { ...state.sessions, [id]: session },
+    list: "wanted",
+    selected: id,
+    starting: null,
+    isNewSessionOpen: false,
+  };
+}
+
+function deleted(state: State, id: unknown): State {
+  if (typeof id !== "string" || !state.sessions[id]) return state;
+  const { [id]: _, ...sessions } = state.sessions;
+  if (state.selected !== id) return { ...state, sessions };
+  return { ...state, sessions, selected: byUpdate({ ...state, sessions })[0]?.row.id ?? null };
+}
+
+function failed(state: State, message: string, sessionId: unknown): State {
+  const id = typeof sessionId === "string" ? sessionId : undefined;
+  const session = id ? state.sessions[id] : undefined;
+  if (id && session && session.catchUp === "asked") {
+    // The log is not the one that the page knows: begin again with its history.
+    return { ...state, sessions: { ...state.sessions, [id]: { ...session, hydration: "none", catchUp: "no" } } };
+  }
+  return tell({ ...giveBack(state, (each) => each.sessionId === id), starting: null }, message, id);
+}
+
+/** Prompts that the server did not take go back to where they were typed. */
+function giveBack(state: State, isMeant: (sent: SentPrompt) => boolean): State {
+  const back = state.sent.filter(isMeant);
+  if (!back.length) return state;
+  const returned = { ...state.returned };
+  for (const { sessionId, text } of back) returned[sessionId] = [returned[sessionId], text].filter(Boolean).join("\n\n");
+  return { ...state, returned, sent: state.sent.filter((each) => !back.includes(each)) };
+}
+
+function inSession(state: State, id: string, event: ServerEvent, at: number): State {
+  const known = state.sessions[id];
+  const before = known ?? newSession(stub(id, at));
+  const after = reduceSession(before, event, at, state.answered);
+  if (after === before) return state;
+  const sent = event.type === "command.output" ? state.sent.filter((each) => each.sessionId !== id) : state.sent;
+  const next = { ...state, sent, sessions: { ...state.sessions, [id]: after } };
+  return known ? next : { ...next, list: "wanted" };
+}
+
+function stub(id: string, at: number): SessionRow {
+  return { id, title: "", status: "idle", createdAt: at, updatedAt: at };
+}
+
+function tell(state: State, text: string, sessionId?: string): State {
+  const notice = { id: state.nextNotice, text, sessionId };
+  const others = state.notices.filter((each) => each.text !== text);
+  return { ...state, notices: [...others, notice].slice(-4), nextNotice: state.nextNotice + 1 };
+}
+
+/** On a new connection the server tells open asks again, except those of the log that is replayed. */
+function reconnected(session: Session): Session {
+  if (session.hydration !== "done") return { ...session, hydration: "none", catchUp: "no", asks: [] };
+  const own = session.asks.filter((each: AskRequest) => !each.childSessionId);
+  return { ...session, catchUp: "wanted", asks: own, writing: null, note: "" };
+}
+
+function marked(state: State, histories: string[], follows: string[]): Record<string, Session> {
+  const sessions = { ...state.sessions };
+  for (const id of histories) if (sessions[id]) sessions[id] = { ...sessions[id], hydration: "asked" };
+  for (const id of follows) if (sessions[id]) sessions[id] = { ...sessions[id], catchUp: "asked" };
+  return sessions;
+}
+
+function mapSessions(state: State, change: (session: Session) => Session): Record<string, Session> {
+  return Object.fromEntries(Object.entries(state.sessions).map(([id, session]) => [id, change(session)]));
+}

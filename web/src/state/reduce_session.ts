@@ -1,0 +1,202 @@
+// One session: each event of the server changes what is shown of it.
+
+import type { AskRequest, Resolution, ServerEvent, SessionRow, Status } from "../contract/server_events";
+import { ItemList, type Message } from "./items";
+import type { Session, Writing } from "./state";
+
+type Payload = ServerEvent["payload"];
+const SETTINGS = ["title", "model", "mode", "think", "agent", "cwd"] as const;
+const MOST_OUTPUT = 20_000;
+
+export function reduceSession(
+  session: Session,
+  event: ServerEvent,
+  at: number,
+  answered: Readonly<Record<string, true>>,
+): Session {
+  const { type, payload } = event;
+  if (type === "session.history") return hydrated(session, payload);
+  if (type === "session.following") return { ...session, catchUp: "no" };
+  if (session.catchUp !== "no") {
+    // Everything comes again after `session.following`, except requests that this connection was sent already.
+    const isAsk = type === "permission.request" || type === "permission.resolved";
+    return isAsk ? apply(session, type, payload, at, answered) : session;
+  }
+  const next = advanced(session, payload);
+  if (next === null) return session; // known already
+  return apply(next, type, payload, at, answered);
+}
+
+/** Move the cursor past an event, or null if the page has it. Events without a number always count. */
+function advanced(session: Session, payload: Payload): Session | null {
+  const seq: unknown = payload.seq;
+  if (typeof seq !== "number" || session.hydration !== "done") return session;
+  const part = typeof payload.part === "number" ? payload.part : 0;
+  const parts = typeof payload.parts === "number" ? payload.parts : 1;
+  const { cursor } = session;
+  if (seq <= cursor.seq || (seq === cursor.seq + 1 && part < cursor.part)) return null;
+  const isLast = part >= parts - 1;
+  return { ...session, cursor: isLast ? { seq, part: 0 } : { seq: seq - 1, part: part + 1 } };
+}
+
+function apply(
+  session: Session,
+  type: string,
+  payload: Payload,
+  at: number,
+  answered: Readonly<Record<string, true>>,
+): Session {
+  const isShown = session.hydration === "done"; // of another session, the history will tell
+  switch (type) {
+    case "session.status":
+      return status(session, payload, at);
+    case "session.settings":
+      return { ...session, row: settings(session.row, payload) };
+    case "permission.request":
+      return requested(session, payload as unknown as AskRequest);
+    case "permission.resolved":
+      return resolved(session, payload, answered);
+    case "stream.user_prompt":
+      return prompted(session, payload, at, isShown);
+    case "stream.message":
+      return isShown ? message(session, payload.message, at) : session;
+    case "prompt.queued":
+      return queued(session, payload);
+    case "prompt.edited":
+      return {
+        ...session,
+        queue: session.queue.map((each) => (each.id === payload.promptId ? { ...each, text: payload.prompt } : each)),
+      };
+    case "prompt.recalled":
+      return { ...session, queue: session.queue.filter((each) => each.id !== payload.promptId) };
+    case "notice":
+      return { ...session, note: String(payload.text ?? "") };
+    default:
+      return isShown ? shown(session, type, payload) : session;
+  }
+}
+
+/** Events that only add something to a conversation. Unknown types change nothing. */
+function shown(session: Session, type: string, payload: Payload): Session {
+  switch (type) {
+    case "tool.output":
+      return change(session, (list) =>
+        list.tool(payload.toolUseId, (tool) => ({
+          ...tool,
+          output: `${tool.output ?? ""}${payload.text ?? ""}`.slice(-MOST_OUTPUT),
+        })),
+      );
+    case "session.child":
+      return change(session, (list) =>
+        list.tool(payload.toolUseId, (tool) => ({ ...tool, child: payload.childSessionId })),
+      );
+    case "command.output":
+      return change(session, (list) => list.line("command", String(payload.text ?? ""), payload.diff));
+    case "turn.undone":
+      return change(session, (list) => list.line("undone", [...paths(payload.restored), ...paths(payload.removed)].join("\n"), paths(payload.conflicts).join("\n")));
+    case "background.ended":
+      return change(session, (list) => list.line("background", String(payload.backgroundId ?? "")));
+    default:
+      return session;
+  }
+}
+
+function hydrated(session: Session, payload: Payload): Session {
+  if (!Array.isArray(payload.messages)) return session;
+  return {
+    ...session,
+    row: { ...session.row, ...(payload.session ?? {}), status: payload.status ?? session.row.status },
+    hydration: "done",
+    catchUp: "no",
+    cursor: { seq: typeof payload.seq === "number" ? payload.seq : 0, part: 0 },
+    items: ItemList.from(payload.messages as Message[]),
+    writing: null,
+  };
+}
+
+function status(session: Session, payload: Payload, at: number): Session {
+  const { error: _, ...old } = session.row;
+  const row: SessionRow = settings({ ...old, status: payload.status as Status, updatedAt: at }, payload);
+  if (typeof payload.error === "string") row.error = payload.error;
+  const isOver = payload.status !== "running";
+  return { ...session, row, writing: null, note: "", ...(isOver ? { items: unfinished(session) } : {}) };
+}
+
+/** A turn that is over leaves no call pending: what had no result was stopped. */
+function unfinished(session: Session) {
+  const isPending = session.items.some((each) => each.kind === "tool" && each.status === "pending" && each.output);
+  if (!isPending) return session.items;
+  return session.items.map((each) => (each.kind === "tool" && each.output ? { ...each, output: undefined } : each));
+}
+
+function settings(row: SessionRow, payload: Payload): SessionRow {
+  const changed = SETTINGS.filter((name) => typeof payload[name] === "string").map((name) => [name, payload[name]]);
+  return { ...row, ...Object.fromEntries(changed) };
+}
+
+function requested(session: Session, ask: AskRequest): Session {
+  const others = session.asks.filter((each) => each.askId !== ask.askId);
+  return { ...session, asks: [...others, ask] };
+}
+
+function resolved(session: Session, payload: Payload, answered: Readonly<Record<string, true>>): Session {
+  const ask = session.asks.find((each) => each.askId === payload.askId);
+  const asks = session.asks.filter((each) => each !== ask);
+  const resolution = { ...(payload as Resolution), mine: payload.askId in answered && !payload.late };
+  const next = asks.length === session.asks.length ? session : { ...session, asks };
+  if (session.hydration !== "done") return next;
+  return change(next, (list) => {
+    const isFound = list.tool(payload.toolUseId, (tool) => ({ ...tool, resolution }));
+    if (!isFound && ask) list.line("resolved", ask.task ?? ask.title ?? ask.toolName, JSON.stringify(resolution));
+  });
+}
+
+function prompted(session: Session, payload: Payload, at: number, isShown: boolean): Session {
+  const queue = session.queue.filter((each) => each.id !== payload.promptId);
+  const row = { ...session.row, updatedAt: at };
+  const said = { text: String(payload.prompt ?? ""), by: payload.by, via: payload.via, steer: payload.steer };
+  const next = { ...session, queue, row };
+  return isShown ? change(next, (list) => list.prompt(said)) : next;
+}
+
+function queued(session: Session, payload: Payload): Session {
+  const prompt = { id: String(payload.promptId), text: String(payload.prompt ?? ""), steer: !!payload.steer };
+  return { ...session, queue: [...session.queue.filter((each) => each.id !== prompt.id), prompt] };
+}
+
+function message(session: Session, said: Message, at: number): Session {
+  if (said?.type === "stream_event") return { ...session, writing: write(session.writing, said.event) };
+  const isWhole = said?.type === "assistant" || said?.type === "result";
+  const next = isWhole ? { ...session, writing: null, note: "" } : session;
+  return change(next, (list) => list.add(said), at);
+}
+
+function write(writing: Writing | null, event: Message): Writing | null {
+  const now = writing ?? { isThinking: false };
+  switch (event?.type) {
+    case "content_block_start":
+      return event.content_block?.type === "thinking"
+        ? { ...now, isThinking: true, thinking: "" }
+        : event.content_block?.type === "text"
+          ? { ...now, isThinking: false, text: "" }
+          : now;
+    case "content_block_delta":
+      if (event.delta?.type === "text_delta") return { ...now, text: (now.text ?? "") + event.delta.text };
+      if (event.delta?.type === "thinking_delta") return { ...now, thinking: (now.thinking ?? "") + event.delta.thinking };
+      return now;
+    case "content_block_stop":
+      return { isThinking: false, ...(now.thinking ? { thinking: now.thinking } : {}) };
+    default:
+      return writing;
+  }
+}
+
+function change(session: Session, edit: (list: ItemList) => unknown, at?: number): Session {
+  const list = new ItemList([...session.items], at);
+  edit(list);
+  return { ...session, items: list.items };
+}
+
+function paths(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}

@@ -1,0 +1,103 @@
+// Everything that the page knows, as plain data.
+
+import type { AskRequest, SessionRow } from "../contract/server_events";
+import type { Item } from "./items";
+
+export interface QueuedPrompt {
+  id: string;
+  text: string;
+  steer: boolean;
+}
+
+/** The blocks of a message while it is written. Thinking that is finished stays until the whole message comes. */
+export interface Writing {
+  thinking?: string;
+  isThinking: boolean;
+  text?: string;
+}
+
+export interface Session {
+  row: SessionRow;
+  hydration: "none" | "asked" | "done";
+  /** After a reconnect: what comes is ignored until `session.following`. */
+  catchUp: "no" | "wanted" | "asked";
+  /** Events up to `seq` are known, and `part` of those with the next number. */
+  cursor: { seq: number; part: number };
+  items: Item[];
+  writing: Writing | null;
+  asks: AskRequest[];
+  queue: QueuedPrompt[];
+  note: string;
+}
+
+export interface Notice {
+  id: number;
+  text: string;
+  sessionId?: string;
+}
+
+/** A prompt on its way: until the server has it, its text is not lost. */
+export interface SentPrompt {
+  requestId: string;
+  sessionId: string;
+  text: string;
+}
+
+export interface State {
+  connection: "connecting" | "open" | "lost" | "refused";
+  /** Nothing else is asked for until the list of sessions is `current`. */
+  list: "wanted" | "asked" | "current";
+  hasList: boolean;
+  sessions: Record<string, Session>;
+  selected: string | null;
+  /** The `session.start` that is under way, by its request id. */
+  starting: string | null;
+  isNewSessionOpen: boolean;
+  /** Asks that this page has answered. */
+  answered: Record<string, true>;
+  sent: SentPrompt[];
+  /** Texts that did not reach the server, by session, for the composer to show again. */
+  returned: Record<string, string>;
+  notices: Notice[];
+  nextNotice: number;
+}
+
+export const INITIAL: State = {
+  connection: "connecting",
+  list: "wanted",
+  hasList: false,
+  sessions: {},
+  selected: null,
+  starting: null,
+  isNewSessionOpen: false,
+  answered: {},
+  sent: [],
+  returned: {},
+  notices: [],
+  nextNotice: 1,
+};
+
+export function newSession(row: SessionRow): Session {
+  return {
+    row,
+    hydration: "none",
+    catchUp: "no",
+    cursor: { seq: 0, part: 0 },
+    items: [],
+    writing: null,
+    asks: [],
+    queue: [],
+    note: "",
+  };
+}
+
+export function openAsks(session: Session): number {
+  return session.hydration === "done" ? session.asks.length : Math.max(session.asks.length, session.row.openAsks ?? 0);
+}
+
+/** Sessions as the sidebar lists them: the one with the latest change first. */
+export function byUpdate(state: State): Session[] {
+  return Object.values(state.sessions).sort(
+    (a, b) => b.row.updatedAt - a.row.updatedAt || (a.row.id < b.row.id ? -1 : 1),
+  );
+}

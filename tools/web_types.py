@@ -1,4 +1,4 @@
-"""The events that clients may send, as TypeScript types for the web app: `python -m tools.web_types` writes them anew.
+"""The events that clients may send, as TypeScript types for the web app. `python -m tools.web_types` writes them.
 
 They are made from the msgspec types that the server decodes with, so the two cannot differ; a test compares them.
 """

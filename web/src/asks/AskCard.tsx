@@ -15,7 +15,7 @@ export function AskCard({ ask }: { ask: AskRequest }) {
     <section
       aria-label={t("Waiting for you")}
       data-ask={ask.askId}
-      className="fade-in my-2 rounded-xl border border-warn/40 bg-warn-soft px-4 py-3.5"
+      className="fade-in my-3 border-l-2 border-warn py-1 pl-4"
     >
       {ask.task && <p className="mb-1 text-xs text-faint">{t("Task: {task}", { task: ask.task })}</p>}
       <fieldset disabled={isSent || !isOpen} className="min-w-0">

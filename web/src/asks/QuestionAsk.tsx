@@ -78,7 +78,7 @@ function QuestionChoices(props: {
               type="button"
               role={multiSelect ? "checkbox" : "radio"}
               aria-checked={isChosen}
-              className={`block w-full rounded-lg px-3 py-1.5 text-left text-sm ${isChosen ? "bg-accent text-on-accent" : "bg-page hover:bg-hover"}`}
+              className={`block w-full rounded-lg px-3 py-1.5 text-left text-sm ${isChosen ? "bg-accent text-on-accent" : "bg-panel hover:bg-hover"}`}
               onClick={() => props.onChoose(each.label)}
             >
               <span className="block">{each.label}</span>

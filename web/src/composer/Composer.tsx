@@ -1,9 +1,10 @@
-import { type ClipboardEvent, type DragEvent, type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { type ClipboardEvent, type DragEvent, type KeyboardEvent, memo, useEffect, useRef, useState } from "react";
 import { send } from "../connection/socket";
 import type { Attachment } from "../contract/client_events";
+import type { SessionRow } from "../contract/server_events";
 import { t } from "../language/t";
 import { CloseIcon, ImageIcon, SendIcon, StopIcon } from "../parts/icons";
-import type { Session } from "../state/state";
+import type { QueuedPrompt } from "../state/state";
 import { dispatch, useStore } from "../store";
 import { readImages } from "./attachments";
 import { draftOf, setDraft, useDrafts } from "./drafts";
@@ -11,15 +12,15 @@ import { Queue } from "./Queue";
 import { Switches } from "./Switches";
 
 /** Where prompts are written. Enter sends; while the session works, Enter queues and Ctrl-Enter steers. */
-export function Composer({ session }: { session: Session }) {
-  const { id } = session.row;
+export const Composer = memo(function Composer({ row, queue }: { row: SessionRow; queue: QueuedPrompt[] }) {
+  const { id } = row;
   const text = useDrafts((drafts) => draftOf(id, drafts));
   const connection = useStore((state) => state.connection);
   const [images, setImages] = useState<Attachment[]>([]);
   const [isDragging, setDragging] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
-  const isRunning = session.row.status === "running";
+  const isRunning = row.status === "running";
   const canSend = (!!text.trim() || images.length > 0) && connection === "open";
   useReturned(id, text);
   useEffect(() => {
@@ -57,7 +58,7 @@ export function Composer({ session }: { session: Session }) {
   };
   return (
     <div className="mx-auto w-full max-w-3xl shrink-0 px-3 pb-[max(0.75rem,env(safe-area-inset-bottom))] md:px-6 md:pb-5">
-      <Queue session={session} />
+      <Queue queue={queue} sessionId={id} />
       <div
         className={`rounded-2xl border bg-raised px-2 pt-1 pb-1.5 shadow-sm transition-colors focus-within:border-faint/60 ${isDragging ? "border-accent" : "border-line"}`}
         onDragOver={(event) => {
@@ -95,7 +96,7 @@ export function Composer({ session }: { session: Session }) {
               event.target.value = "";
             }}
           />
-          <Switches session={session} />
+          <Switches row={row} />
           <span className="flex-1" />
           {isRunning && canSend && (
             <button type="button" className="button plain h-8 px-2" title="Ctrl-Enter" onClick={() => submit(true)}>
@@ -117,7 +118,7 @@ export function Composer({ session }: { session: Session }) {
       </div>
     </div>
   );
-}
+});
 
 /** A prompt that did not reach the server stands in the field again. */
 function useReturned(id: string, text: string): void {

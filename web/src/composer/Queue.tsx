@@ -1,15 +1,15 @@
 import { useState } from "react";
 import { send } from "../connection/socket";
 import { t } from "../language/t";
-import type { QueuedPrompt, Session } from "../state/state";
+import type { QueuedPrompt } from "../state/state";
 
 /** Prompts that wait until the session is free. They can be changed and taken back until then. */
-export function Queue({ session }: { session: Session }) {
-  if (!session.queue.length) return null;
+export function Queue({ queue, sessionId }: { queue: QueuedPrompt[]; sessionId: string }) {
+  if (!queue.length) return null;
   return (
     <ul aria-label={t("Queue")} className="mb-2 space-y-1 px-2 text-sm">
-      {session.queue.map((each) => (
-        <QueueLine key={each.id} prompt={each} sessionId={session.row.id} />
+      {queue.map((each) => (
+        <QueueLine key={each.id} prompt={each} sessionId={sessionId} />
       ))}
     </ul>
   );

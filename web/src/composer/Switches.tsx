@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { memo, useState } from "react";
 import { type Choices, choices } from "../connection/api";
 import { send } from "../connection/socket";
 import type { ConfigurePayload } from "../contract/client_events";
@@ -6,11 +6,10 @@ import { t } from "../language/t";
 import { DownIcon } from "../parts/icons";
 import { type Choice, Menu, MenuChoices } from "../parts/Menu";
 import { modeChoices, modeLabel } from "../sessions/modes";
-import type { Session } from "../state/state";
+import type { SessionRow } from "../contract/server_events";
 
 /** Mode, model and thinking of the session, from the next turn on. */
-export function Switches({ session }: { session: Session }) {
-  const { row } = session;
+export const Switches = memo(function Switches({ row }: { row: SessionRow }) {
   const [found, setFound] = useState<Choices | null>(null);
   const load = () => {
     if (!found) choices(row.cwd ?? "").then(setFound, () => undefined);
@@ -39,7 +38,7 @@ export function Switches({ session }: { session: Session }) {
       />
     </>
   );
-}
+});
 
 function Switch(props: { label: string; shown: string; value: string; choices: Choice[]; onChoose: (value: string) => void; onOpen?: () => void; className?: string }) {
   return (

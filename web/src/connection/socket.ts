@@ -26,13 +26,35 @@ export function connect(): void {
     requestWanted();
   };
   opened.onmessage = (message) => {
-    const received: unknown = JSON.parse(message.data);
-    dispatch({ kind: "received", events: (Array.isArray(received) ? received : [received]) as ServerEvent[], at: Date.now() });
-    requestWanted();
+    const read: unknown = JSON.parse(message.data);
+    received.push(...((Array.isArray(read) ? read : [read]) as ServerEvent[]));
+    schedule();
   };
   opened.onclose = () => {
-    if (socket === opened) void reconnect();
+    if (socket !== opened) return;
+    take();
+    void reconnect();
   };
+}
+
+/** What came since the last frame is shown with the next one, however much it is. */
+let received: ServerEvent[] = [];
+let isScheduled = false;
+
+function schedule(): void {
+  if (isScheduled) return;
+  isScheduled = true;
+  if (document.visibilityState === "visible") requestAnimationFrame(take);
+  else window.setTimeout(take, 100); // a hidden page has no frames
+}
+
+function take(): void {
+  isScheduled = false;
+  if (!received.length) return;
+  const events = received;
+  received = [];
+  dispatch({ kind: "received", events, at: Date.now() });
+  requestWanted();
 }
 
 /** Send an event. Returns false if there is no connection; nothing is sent later in its place. */
@@ -66,5 +88,6 @@ async function reconnect(): Promise<void> {
 
 window.addEventListener("online", connect);
 document.addEventListener("visibilitychange", () => {
+  take();
   if (document.visibilityState === "visible" && useStore.getState().connection === "lost") connect();
 });

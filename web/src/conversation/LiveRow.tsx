@@ -1,3 +1,4 @@
+import { useMemo } from "react";
 import { AskCard } from "../asks/AskCard";
 import { BatchBar } from "../asks/BatchBar";
 import { t } from "../language/t";
@@ -8,8 +9,10 @@ import { Thinking } from "./Thinking";
 /** The end of the conversation: what is being written, asks that belong to no call, and that it works. */
 export function LiveRow({ session }: { session: Session }) {
   const { writing, asks, row, note, items } = session;
-  const tools = new Set(items.flatMap((each) => (each.kind === "tool" ? [each.id] : [])));
-  const others = asks.filter((each) => each.childSessionId || !tools.has(each.toolUseId));
+  const others = useMemo(() => {
+    const tools = new Set(items.flatMap((each) => (each.kind === "tool" ? [each.id] : [])));
+    return asks.filter((each) => each.childSessionId || !tools.has(each.toolUseId));
+  }, [items, asks]);
   const isWorking = row.status === "running" && !asks.length;
   return (
     <div className="pb-8">

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useCallback, useEffect, useState } from "react";
 import { Composer } from "../composer/Composer";
 import { Conversation } from "../conversation/Conversation";
 import { t } from "../language/t";
@@ -16,19 +16,22 @@ export function App() {
   const connection = useStore((state) => state.connection);
   const isNewOpen = useStore((state) => state.isNewSessionOpen);
   const session = useSelected();
+  const row = session?.row;
+  const closeDrawer = useCallback(() => setDrawerOpen(false), []);
+  const openDrawer = useCallback(() => setDrawerOpen(true), []);
   const [isDrawerOpen, setDrawerOpen] = useState(false);
   useAttention();
   if (connection === "refused") return <SignedOut />;
   return (
     <div className="flex h-full">
-      <Sidebar isOpen={isDrawerOpen} onClose={() => setDrawerOpen(false)} />
+      <Sidebar isOpen={isDrawerOpen} onClose={closeDrawer} />
       <main className="flex min-w-0 flex-1 flex-col">
         <ConnectionBar />
-        <Header session={session} onMenu={() => setDrawerOpen(true)} />
+        <Header id={row?.id ?? null} onMenu={openDrawer} />
         {session ? (
           <>
             <Conversation key={`c${session.row.id}`} session={session} />
-            <Composer key={`p${session.row.id}`} session={session} />
+            <Composer key={`p${session.row.id}`} row={session.row} queue={session.queue} />
           </>
         ) : (
           <Empty />
@@ -59,7 +62,7 @@ function Empty() {
 /** The title and the icon of the tab say how many asks wait. */
 function useAttention(): void {
   const waiting = useStore((state) => Object.values(state.sessions).reduce((sum, each) => sum + openAsks(each), 0));
-  const title = useSelected()?.row.title;
+  const title = useStore((state) => (state.selected ? state.sessions[state.selected]?.row.title : undefined));
   useEffect(() => {
     document.title = [waiting ? `(${waiting})` : "", title || "coder", title ? "· coder" : ""].filter(Boolean).join(" ");
     document.querySelector<HTMLLinkElement>("link[rel=icon]")!.href = waiting ? "/icon-waiting.svg" : "/icon.svg";

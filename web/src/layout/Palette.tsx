@@ -3,9 +3,9 @@ import { useEffect, useState } from "react";
 import { requestWanted } from "../connection/socket";
 import { t } from "../language/t";
 import { Dialog } from "../parts/Dialog";
-import { folderName, sessionState } from "../sessions/session_state";
-import { byUpdate } from "../state/state";
-import { dispatch, useStore } from "../store";
+import { folderName } from "../sessions/session_state";
+import { useRows, useShownSession } from "../sessions/shown_session";
+import { dispatch } from "../store";
 import { useTheme } from "./theme";
 
 /** Ctrl-K or ⌘K: go to a session, or do something. */
@@ -24,7 +24,7 @@ export function Palette() {
 }
 
 function PaletteDialog({ onClose }: { onClose: () => void }) {
-  const state = useStore();
+  const rows = useRows();
   const [, setTheme] = useTheme();
   const go = (run: () => void) => () => {
     onClose();
@@ -47,18 +47,18 @@ function PaletteDialog({ onClose }: { onClose: () => void }) {
             <Command.Item onSelect={go(() => setTheme("system"))}>{t("Colours of the system")}</Command.Item>
           </Command.Group>
           <Command.Group heading={t("Sessions")}>
-            {byUpdate(state).map((each) => (
+            {rows.map((row) => (
               <Command.Item
-                key={each.row.id}
-                value={`${each.row.title} ${each.row.cwd} ${each.row.id}`}
+                key={row.id}
+                value={`${row.title} ${row.cwd} ${row.id}`}
                 onSelect={go(() => {
-                  dispatch({ kind: "selected", id: each.row.id });
+                  dispatch({ kind: "selected", id: row.id });
                   requestWanted();
                 })}
               >
-                <span className={`status-dot ${sessionState(each).dot}`} />
-                <span className="truncate">{each.row.title || t("Untitled")}</span>
-                <span className="ml-auto truncate text-xs text-faint">{folderName(each.row.cwd)}</span>
+                <Dot id={row.id} />
+                <span className="truncate">{row.title || t("Untitled")}</span>
+                <span className="ml-auto truncate text-xs text-faint">{folderName(row.cwd)}</span>
               </Command.Item>
             ))}
           </Command.Group>
@@ -66,4 +66,8 @@ function PaletteDialog({ onClose }: { onClose: () => void }) {
       </Command>
     </Dialog>
   );
+}
+
+function Dot({ id }: { id: string }) {
+  return <span className={`status-dot ${useShownSession(id)?.dot ?? ""}`} />;
 }

@@ -2,11 +2,11 @@ import { askTitle } from "../asks/ask_text";
 import { t } from "../language/t";
 import { byUpdate } from "../state/state";
 import { useStore } from "../store";
+import { useShallow } from "zustand/react/shallow";
 
 /** Every open ask of every session. */
 export function Inbox({ onChoose }: { onChoose: (id: string) => void }) {
-  const state = useStore();
-  const asks = byUpdate(state).flatMap((session) => session.asks.map((ask) => ({ session, ask })));
+  const asks = useStore(useShallow((state) => byUpdate(state).flatMap((session) => session.asks)));
   if (!asks.length) return null;
   return (
     <section aria-label={t("Waiting for you")} className="mb-3">
@@ -14,17 +14,17 @@ export function Inbox({ onChoose }: { onChoose: (id: string) => void }) {
         {t("Waiting for you")} <span className="text-warn">{asks.length}</span>
       </h2>
       <ul>
-        {asks.map(({ session, ask }) => (
+        {asks.map((ask) => (
           <li key={ask.askId}>
             <button
               type="button"
               className="flex w-full items-start gap-2.5 rounded-lg px-2.5 py-1.5 text-left hover:bg-hover"
-              onClick={() => onChoose(session.row.id)}
+              onClick={() => onChoose(ask.sessionId)}
             >
               <span className="status-dot waiting mt-[0.45rem]" />
               <span className="min-w-0">
                 <span className="block truncate text-sm leading-snug">{askTitle(ask)}</span>
-                <span className="block truncate text-xs text-faint">{session.row.title || t("Untitled")}</span>
+                <span className="block truncate text-xs text-faint"><SessionTitle id={ask.sessionId} /></span>
               </span>
             </button>
           </li>
@@ -33,4 +33,8 @@ export function Inbox({ onChoose }: { onChoose: (id: string) => void }) {
       <h2 className="mt-3 px-2.5 pb-1 text-xs text-faint">{t("Sessions")}</h2>
     </section>
   );
+}
+
+function SessionTitle({ id }: { id: string }) {
+  return useStore((state) => state.sessions[id]?.row.title) || t("Untitled");
 }

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { memo, useState } from "react";
 import { suggestTitle } from "../connection/api";
 import { send } from "../connection/socket";
 import { t } from "../language/t";
@@ -6,13 +6,12 @@ import { copy } from "../parts/CopyButton";
 import { Dialog, DialogHeader } from "../parts/Dialog";
 import { DotsIcon } from "../parts/icons";
 import { Menu, MenuItem } from "../parts/Menu";
-import type { Session } from "../state/state";
-import { dispatch } from "../store";
+import type { SessionRow } from "../contract/server_events";
+import { dispatch, useStore } from "../store";
 
 /** What can be done with a session: rename, resume in a terminal, clear, delete. */
-export function SessionMenu({ session }: { session: Session }) {
+export const SessionMenu = memo(function SessionMenu({ row }: { row: SessionRow }) {
   const [open, setOpen] = useState<"rename" | "delete" | null>(null);
-  const { row } = session;
   const resume = row.resume ?? { coder: `coder resume ${row.id}` };
   const close = () => setOpen(null);
   return (
@@ -46,24 +45,24 @@ export function SessionMenu({ session }: { session: Session }) {
           {t("Delete …")}
         </MenuItem>
       </Menu>
-      {open === "rename" && <RenameDialog session={session} onClose={close} />}
-      {open === "delete" && <DeleteDialog session={session} onClose={close} />}
+      {open === "rename" && <RenameDialog row={row} onClose={close} />}
+      {open === "delete" && <DeleteDialog row={row} onClose={close} />}
     </>
   );
-}
+});
 
-function RenameDialog({ session, onClose }: { session: Session; onClose: () => void }) {
-  const [title, setTitle] = useState(session.row.title);
+function RenameDialog({ row, onClose }: { row: SessionRow; onClose: () => void }) {
+  const [title, setTitle] = useState(row.title);
   const [isAsking, setAsking] = useState(false);
-  const first = session.items.find((each) => each.kind === "prompt");
+  const first = useStore.getState().sessions[row.id]?.items.find((each) => each.kind === "prompt");
   const save = () => {
     if (!title.trim()) return;
-    if (send({ type: "session.configure", payload: { sessionId: session.row.id, title: title.trim() } })) onClose();
+    if (send({ type: "session.configure", payload: { sessionId: row.id, title: title.trim() } })) onClose();
   };
   const suggest = async () => {
     setAsking(true);
     try {
-      setTitle(await suggestTitle(first?.kind === "prompt" ? first.text : session.row.title, session.row.cwd));
+      setTitle(await suggestTitle(first?.kind === "prompt" ? first.text : row.title, row.cwd));
     } catch (error) {
       dispatch({ kind: "told", text: error instanceof Error ? error.message : String(error) });
     }
@@ -96,9 +95,9 @@ function RenameDialog({ session, onClose }: { session: Session; onClose: () => v
   );
 }
 
-function DeleteDialog({ session, onClose }: { session: Session; onClose: () => void }) {
+function DeleteDialog({ row, onClose }: { row: SessionRow; onClose: () => void }) {
   const remove = () => {
-    if (send({ type: "session.delete", payload: { sessionId: session.row.id } })) onClose();
+    if (send({ type: "session.delete", payload: { sessionId: row.id } })) onClose();
   };
   return (
     <Dialog title={t("Delete the session?")} onClose={onClose}>
@@ -106,7 +105,7 @@ function DeleteDialog({ session, onClose }: { session: Session; onClose: () => v
       <div className="space-y-4 px-5 pt-2 pb-5">
         <p className="text-sm text-soft">
           {t("“{title}” and its history are deleted for everybody. Files in its folder stay as they are.", {
-            title: session.row.title || t("Untitled"),
+            title: row.title || t("Untitled"),
           })}
         </p>
         <div className="flex justify-end gap-2">

@@ -1,13 +1,14 @@
-import { useEffect, useRef, useState } from "react";
+import { memo, useCallback, useEffect, useRef, useState } from "react";
 import { requestWanted } from "../connection/socket";
 import { LANGUAGE, t } from "../language/t";
 import { useTheme } from "../layout/theme";
 import { CloseIcon, MoonIcon, PlusIcon, ScreenIcon, SearchIcon, SunIcon } from "../parts/icons";
-import { byUpdate, type Session } from "../state/state";
+import type { SessionRow } from "../contract/server_events";
 import { dispatch, useStore } from "../store";
 import { Inbox } from "./Inbox";
 import { SessionMenu } from "./SessionMenu";
-import { ago, folderName, sessionState } from "./session_state";
+import { ago, folderName } from "./session_state";
+import { useRows, useShownSession } from "./shown_session";
 
 /** The list of sessions. On a narrow screen it is a drawer. */
 export function Sidebar({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
@@ -34,15 +35,20 @@ export function Sidebar({ isOpen, onClose }: { isOpen: boolean; onClose: () => v
 }
 
 function SidebarContent({ onClose }: { onClose: () => void }) {
-  const state = useStore();
+  const rows = useRows();
+  const selected = useStore((state) => state.selected);
+  const hasList = useStore((state) => state.hasList);
   const [search, setSearch] = useState("");
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = byUpdate(state).filter((each) => matches(each, words));
-  const choose = (id: string) => {
-    dispatch({ kind: "selected", id });
-    requestWanted();
-    onClose();
-  };
+  const found = rows.filter((each) => matches(each, words));
+  const choose = useCallback(
+    (id: string) => {
+      dispatch({ kind: "selected", id });
+      requestWanted();
+      onClose();
+    },
+    [onClose],
+  );
   return (
     <>
       <div className="flex h-13 shrink-0 items-center justify-between pr-2 pl-4">
@@ -83,10 +89,10 @@ function SidebarContent({ onClose }: { onClose: () => void }) {
         <Inbox onChoose={choose} />
         <ul>
           {found.map((each) => (
-            <SessionLine key={each.row.id} session={each} isSelected={each.row.id === state.selected} onChoose={choose} />
+            <SessionLine key={each.id} id={each.id} isSelected={each.id === selected} onChoose={choose} />
           ))}
         </ul>
-        {state.hasList && !found.length && (
+        {hasList && !found.length && (
           <p className="px-3 py-6 text-center text-sm text-faint">{search ? t("Nothing found") : t("No sessions")}</p>
         )}
       </nav>
@@ -94,9 +100,10 @@ function SidebarContent({ onClose }: { onClose: () => void }) {
   );
 }
 
-function SessionLine(props: { session: Session; isSelected: boolean; onChoose: (id: string) => void }) {
-  const { row } = props.session;
-  const state = sessionState(props.session);
+const SessionLine = memo(function SessionLine(props: { id: string; isSelected: boolean; onChoose: (id: string) => void }) {
+  const shown = useShownSession(props.id);
+  if (!shown) return null;
+  const { row, dot, label } = shown;
   return (
     <li className="group relative">
       <button
@@ -105,23 +112,23 @@ function SessionLine(props: { session: Session; isSelected: boolean; onChoose: (
         className={`flex w-full items-start gap-2.5 rounded-lg py-1.5 pr-8 pl-2.5 text-left ${props.isSelected ? "bg-selected" : "hover:bg-hover"}`}
         onClick={() => props.onChoose(row.id)}
       >
-        <span className={`status-dot mt-[0.45rem] ${state.dot}`} title={state.label} />
+        <span className={`status-dot mt-[0.45rem] ${dot}`} title={label} />
         <span className="min-w-0 flex-1">
           <span className="block truncate text-sm leading-snug">{row.title || t("Untitled")}</span>
           <span className="block truncate text-xs text-faint">
-            <span className="sr-only">{state.label}. </span>
+            <span className="sr-only">{label}. </span>
             {[folderName(row.cwd), ago(row.updatedAt)].filter(Boolean).join(" · ")}
           </span>
         </span>
       </button>
       <span className="absolute top-2 right-1.5 opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 has-data-[state=open]:opacity-100">
-        <SessionMenu session={props.session} />
+        <SessionMenu row={row} />
       </span>
     </li>
   );
-}
+});
 
-function matches({ row }: Session, words: string[]): boolean {
+function matches(row: SessionRow, words: string[]): boolean {
   const text = `${row.title} ${row.cwd ?? ""} ${row.id}`.toLocaleLowerCase(LANGUAGE);
   return words.every((each) => text.includes(each));
 }

@@ -13,7 +13,7 @@ SPEC ?= ../shared/spec/requirements.md
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test all-tests quick quick-lint quick-tests lint lint-text wheel soak mutants bench bench-peers test-local eval requirements lock clean
+.PHONY: help run setup test all-tests quick quick-lint quick-tests lint lint-text web web-tests wheel soak mutants bench bench-peers test-local eval requirements lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -42,11 +42,30 @@ lint-text:
 	$(BIN)/ruff format -q --check .
 	$(BIN)/lint-imports --no-logo >.import_linter.log || { cat .import_linter.log; exit 1; }
 
-all-tests:
+all-tests: web web-tests
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 quick-tests:
 	$(BIN)/python -m pytest -q -n $(PROCESSORS) --dist worksteal -m quick
+
+# The web app. Without npm it is not built: `coder web` serves a bare page, and the tests of the app are skipped.
+WEB_APP := src/coderelay/surfaces/web/static/index.html
+ifneq ($(shell command -v npm),)
+web: $(WEB_APP) ## build the web app into the package
+
+web-tests: $(WEB_APP) web/node_modules/.bin/vitest
+	cd web && node_modules/.bin/tsc --noEmit && node_modules/.bin/vitest run --silent
+else
+web web-tests:
+	@echo "the web app is not built or tested, because there is no npm"
+endif
+
+$(WEB_APP): web/node_modules/.package-lock.json $(shell find web -type f -not -path '*/node_modules/*')
+	cd web && node node_modules/vite/bin/vite.js build --logLevel warn
+
+web/node_modules/.package-lock.json web/node_modules/.bin/vitest: web/package-lock.json
+	cd web && npm ci --ignore-scripts --no-progress --prefer-offline
+	@touch web/node_modules/.package-lock.json web/node_modules/.bin/vitest
 
 wheel: setup ## dist/coderelay-VERSION.whl, for `pipx install` and `uv tool install`
 	@$(BIN)/python -m pip wheel -q --disable-pip-version-check --no-deps -w dist .
@@ -85,7 +104,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --disable-pip-version-check --upgrade "pip>=25.1"
 
-$(VENV)/.installed: $(VENV)/bin/python pyproject.toml constraints.txt
+$(VENV)/.installed: $(VENV)/bin/python pyproject.toml constraints.txt hatch_build.py web/package-lock.json
 	@echo "setting up coderelay in $(VENV) …"
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e .
 	@touch $@

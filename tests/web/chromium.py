@@ -1,0 +1,140 @@
+"""A person at a browser: Chromium, a real `coder web`, and a scripted model.
+
+with desk(tmp_path, decide) as at, at.browser() as page:
+    at.open(page)
+    start(page, "hello", at.folder)
+"""
+
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, sync_playwright
+
+from coderelay.surfaces.web.page_files import APP
+from tests.coder_process import PROGRAM, Coder
+from tests.model_server import Answer, History, by_history
+from tests.model_server.thread import model_server_thread
+from tests.patience import PATIENCE
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
+needs_app = pytest.mark.skipif(not (APP / "index.html").is_file(), reason="the web app is not built; run `make web`")
+
+
+class Desk:
+    """A folder, a home, and `coder web` on a port that it keeps when it starts again."""
+
+    def __init__(self, coder: Coder) -> None:
+        self._coder = coder
+        self._process: subprocess.Popen[str] | None = None
+        self.port = 0
+        self.folder = coder.cwd
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> str:
+        """Start the server. Returns the link that it prints."""
+        self._process = subprocess.Popen(
+            [sys.executable, *PROGRAM, "web", "--no-open", "--port", str(self.port)],
+            cwd=self._coder.cwd,
+            env=self._coder.env,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self._process.stdout is not None
+        link = self._process.stdout.readline().strip()
+        found = re.search(r":(\d+)/", link)
+        assert found, f"no link: {link!r}"
+        self.port = int(found[1])
+        return link
+
+    def kill(self) -> None:
+        """As a power cut would."""
+        self._end(signal.SIGKILL)
+
+    def close(self) -> None:
+        if self._process is not None:
+            self._end(signal.SIGTERM)
+
+    def _end(self, number: signal.Signals) -> None:
+        assert self._process is not None
+        self._process.send_signal(number)
+        self._process.communicate(timeout=PATIENCE)
+        self._process = None
+
+
+@contextmanager
+def desk(root: Path, decide: Callable[[History], Answer]) -> Generator[tuple[Desk, str]]:
+    """A running server, and the link to it."""
+    folder = root / "person" / "project"
+    folder.mkdir(parents=True)
+    with model_server_thread(by_history(decide)) as model:
+        at = Desk(Coder(root / "home", folder, model.base_url))
+        try:
+            yield at, at.start()
+        finally:
+            at.close()
+
+
+@contextmanager
+def browser(link: str, **options: Any) -> Generator[Page]:
+    """A page at the link. Errors in it, and whatever its security policy stops, fail the test."""
+    problems: list[str] = []
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        context = chromium.new_context(**{"viewport": {"width": 1280, "height": 800}, "locale": "en-US", **options})
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE * 1000)
+        page.on("pageerror", lambda error: problems.append(f"error: {error}"))
+        page.on("console", lambda said: problems.append(said.text) if _is_problem(said.type, said.text) else None)
+        page.on("request", lambda sent: None if _is_local(sent.url) else problems.append(f"left: {sent.url}"))
+        try:
+            page.goto(link)
+            yield page
+        finally:
+            chromium.close()
+    assert problems == []
+
+
+def _is_problem(kind: str, text: str) -> bool:
+    """While the server is away, the browser itself says that it cannot be reached."""
+    return kind == "error" and "ERR_CONNECTION" not in text and "WebSocket connection" not in text
+
+
+def _is_local(url: str) -> bool:
+    return url.startswith(("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:"))
+
+
+def start(page: Page, prompt: str, folder: Path) -> None:
+    """Start a session with the dialog, which a page without sessions shows by itself."""
+    if not page.get_by_role("dialog").is_visible():
+        page.get_by_role("button", name="New session").first.click()
+    page.get_by_label("What should be done?").fill(prompt)
+    page.get_by_label("Folder", exact=True).fill(str(folder))
+    page.get_by_role("button", name="Start", exact=True).click()
+    page.get_by_role("dialog").wait_for(state="detached")
+
+
+def say(page: Page, text: str) -> None:
+    field = page.get_by_label("Message", exact=True)
+    field.fill(text)
+    field.press("Enter")
+
+
+def conversation(page: Page) -> Locator:
+    return page.get_by_role("log")
+
+
+def ask_card(page: Page) -> Locator:
+    return page.locator("[data-ask]")

@@ -1,0 +1,243 @@
+"""The web app as a person uses it, in Chromium, against a real server and a scripted model."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.model_server import Answer, History, bash, call, proposes, says
+from tests.web.chromium import ask_card, browser, conversation, desk, needs_app, needs_chromium, say, start
+
+pytestmark = [needs_chromium, needs_app, pytest.mark.xdist_group("chromium"), pytest.mark.timeout(180)]
+
+expect.set_options(timeout=60_000)
+MARKDOWN = """Found **two** causes.
+
+```python
+def load(path):
+    return 1
+```
+
+<script>document.title = "owned"</script> ![pixel](https://evil.example/pixel.png) [bad](javascript:alert(1))
+
+- one
+- two
+"""
+QUESTION = {
+    "question": "Which database?",
+    "header": "Database",
+    "options": [{"label": "SQLite", "description": "a file"}, {"label": "PostgreSQL", "description": "a server"}],
+}
+CHECKS = {
+    "question": "Which checks?",
+    "header": "Checks",
+    "options": [{"label": "Types", "description": ""}, {"label": "Lint", "description": ""}],
+    "multiSelect": True,
+}
+
+
+def decide(history: History) -> Answer:
+    """The last prompt that names a story decides which; the results since then say how far it is."""
+    at, story = -1, ""
+    for index, said in enumerate(history):
+        if said.role == "user" and (found := re.search(r"story:(\w+)", said.text)):
+            at, story = index, found[1]
+    return _story(story, sum(said.role == "tool" for said in history[at + 1 :]), history)
+
+
+def _story(story: str, results: int, history: History) -> Answer:
+    match story, results:
+        case "markdown", _:
+            return says(MARKDOWN, thinking="Two reads. That is one too many.")
+        case "slow", _:
+            return says(" ".join(f"word{number}" for number in range(400)), token_delay=0.05)
+        case "command", 0:
+            return proposes(bash("printf 'l1\\nl2\\nl3\\nl4\\nl5\\n' > made.txt && cat made.txt"))
+        case "pair", 0:
+            return proposes(bash("touch first.txt"), bash("touch second.txt"))
+        case "question", 0:
+            return proposes(call("ask_user", questions=[QUESTION]))
+        case "checks", 0:
+            return proposes(call("ask_user", questions=[CHECKS, QUESTION]))
+        case (("question" | "checks"), _):
+            return says(f"You said {[said.text for said in history if said.role == 'tool'][-1]}")
+        case _:
+            return says("All done.")
+
+
+def test_b04_b18_b20_b28_a_session_is_started_and_its_answer_drawn_without_loading_anything(tmp_path: Path):
+    with desk(tmp_path, decide) as (at, link), browser(link) as page:
+        start(page, "story:markdown why?", at.folder)
+
+        expect(conversation(page).get_by_text("Found two causes.")).to_be_visible()
+        expect(page.locator(".hljs-keyword").first).to_have_text("def")
+        expect(conversation(page).get_by_text('<script>document.title = "owned"</script>')).to_be_visible()
+        expect(page.get_by_role("link", name="pixel")).to_have_attribute("href", "https://evil.example/pixel.png")
+        expect(page.get_by_role("link", name="bad")).to_have_count(0)
+        expect(page.locator("img")).to_have_count(0)
+        expect(page).to_have_title("story:markdown why? · coder")
+        page.get_by_role("button", name="Thought").click()
+        expect(page.get_by_text("That is one too many.")).to_be_visible()
+        expect(page.get_by_text(re.compile(r"^Done · .* tokens"))).to_be_visible()  # B-31
+        expect(page.get_by_text("native · openai:scripted · default")).to_be_visible()
+
+
+def test_b29_b30_a_command_is_approved_and_its_result_folded_to_three_lines(tmp_path: Path):
+    with desk(tmp_path, decide) as (at, link), browser(link) as page:
+        start(page, "story:command", at.folder)
+
+        expect(ask_card(page).get_by_text("cat made.txt")).to_be_visible()
+        expect(page).to_have_title(re.compile(r"^\(1\) "))
+        expect(page.get_by_role("region", name="Waiting for you").first).to_contain_text("printf")  # the inbox
+        page.get_by_role("button", name="Allow once").click()
+
+        expect(conversation(page).get_by_text("All done.")).to_be_visible()
+        tool = page.locator("[data-tool=Bash]")
+        expect(tool).to_have_attribute("data-status", "success")
+        expect(tool.get_by_label("Result")).to_have_text("l1\nl2\nl3")
+        tool.get_by_role("button", name="Show 2 more lines").click()
+        expect(tool.get_by_label("Result")).to_have_text("l1\nl2\nl3\nl4\nl5")
+        assert (at.folder / "made.txt").is_file()
+
+
+def test_one_of_two_permissions_is_denied_with_a_message(tmp_path: Path):
+    with desk(tmp_path, decide) as (at, link), browser(link) as page:
+        start(page, "story:pair", at.folder)
+
+        expect(ask_card(page)).to_have_count(2)
+        expect(page.get_by_text("2 permissions are waiting")).to_be_visible()
+        second = ask_card(page).filter(has_text="second.txt")
+        second.get_by_role("button", name="More ways to deny").click()
+        page.get_by_role("menuitem", name="Deny and say").click()
+        second.get_by_label("What should be done instead?").fill("not that one")
+        second.get_by_role("button", name="Deny").click()
+        ask_card(page).filter(has_text="first.txt").get_by_role("button", name="Allow once").click()
+
+        expect(conversation(page).get_by_text("All done.")).to_be_visible()
+        expect(page.get_by_text("Denied: not that one")).to_be_visible()
+        assert [each.name for each in at.folder.glob("*.txt")] == ["first.txt"]
+
+
+def test_b32_b60_questions_are_answered_with_a_click_or_with_several_choices(tmp_path: Path):
+    with desk(tmp_path, decide) as (at, link), browser(link) as page:
+        start(page, "story:question", at.folder)
+        page.get_by_role("radio", name="SQLite").click()
+        expect(conversation(page).get_by_text(re.compile("You said .*SQLite"))).to_be_visible()
+
+        say(page, "story:checks")
+        page.get_by_role("checkbox", name="Types").click()
+        page.get_by_role("checkbox", name="Lint").click()
+        page.get_by_label("Other … Which checks?").fill("docs")
+        page.get_by_role("radio", name="PostgreSQL").click()
+        page.get_by_role("button", name="Answer", exact=True).click()
+        expect(conversation(page).get_by_text(re.compile("You said .*Types, Lint, docs"))).to_be_visible()
+        expect(ask_card(page)).to_have_count(0)
+
+
+def test_b24_b27_reload_in_the_middle_of_an_answer_shows_it_whole_and_stop_ends_it(tmp_path: Path):
+    with desk(tmp_path, decide) as (at, link), browser(link) as page:
+        start(page, "story:slow", at.folder)
+        writing = page.locator("[data-writing]")
+        expect(writing).to_contain_text("word5 ")
+        page.reload()
+
+        expect(writing).to_contain_text("word9 ")
+        seen = writing.inner_text().split()
+        assert seen[: len(seen) - 1] == [f"word{number}" for number in range(len(seen) - 1)]
+        page.get_by_role("button", name="Stop").click()
+
+        expect(page.get_by_text(re.compile("^Stopped"))).to_be_visible()
+        expect(page.get_by_role("button", name="Send", exact=True)).to_be_visible()
+        expect(page.get_by_text("Idle").first).to_be_visible()
+
+
+def test_the_server_is_killed_while_an_ask_is_open_and_it_is_answered_after_the_restart(tmp_path: Path):
+    with desk(tmp_path, decide) as (at, link), browser(link) as page:
+        start(page, "story:command", at.folder)
+        expect(ask_card(page)).to_be_visible()
+        page.get_by_label("Message", exact=True).fill("a draft")
+        at.kill()
+        expect(page.get_by_text("Connection to the server lost")).to_be_visible()
+        expect(page.get_by_role("button", name="Allow once")).to_be_disabled()
+        at.start()
+
+        expect(page.get_by_text("Connection to the server lost")).to_have_count(0)
+        expect(ask_card(page)).to_have_count(1)
+        page.get_by_role("button", name="Allow once").click()
+        expect(conversation(page).get_by_text("All done.")).to_be_visible()
+        expect(page.get_by_label("Message", exact=True)).to_have_value("a draft")
+        assert (at.folder / "made.txt").is_file()
+
+
+def test_b06_b34_sessions_are_searched_renamed_and_deleted(tmp_path: Path):
+    with (
+        desk(tmp_path, decide) as (at, link),
+        browser(link, permissions=["clipboard-read", "clipboard-write"]) as page,
+    ):
+        start(page, "story:one the first", at.folder)
+        start(page, "story:two the second", at.folder)
+        sessions = page.get_by_role("navigation", name="Sessions").get_by_role("listitem")
+        expect(sessions).to_have_count(2)
+        page.get_by_label("Search sessions").fill("first")
+        expect(sessions).to_have_count(1)
+        sessions.get_by_role("button").first.click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("story:one the first")
+
+        _menu(page, "Copy “coder resume”")
+        assert re.fullmatch(r"coder resume [0-9a-f-]{36}", page.evaluate("navigator.clipboard.readText()"))
+        _menu(page, "Rename")
+        page.get_by_label("Title").fill("Renamed")
+        page.get_by_role("button", name="Rename", exact=True).click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Renamed")
+        page.get_by_label("Search sessions").fill("")
+        _menu(page, "Delete")
+        page.get_by_role("button", name="Delete", exact=True).click()
+
+        expect(sessions).to_have_count(1)
+        expect(page.get_by_role("heading", level=1)).to_have_text("story:two the second")
+
+
+def test_a_prompt_waits_in_the_queue_and_can_be_taken_back(tmp_path: Path):
+    with desk(tmp_path, decide) as (at, link), browser(link) as page:
+        start(page, "story:command", at.folder)
+        expect(ask_card(page)).to_be_visible()
+        say(page, "then this")
+        queue = page.get_by_role("list", name="Queue").get_by_role("listitem")
+        expect(queue).to_contain_text("then this")
+        say(page, "and that")
+        expect(queue).to_have_count(2)
+        queue.filter(has_text="then this").get_by_role("button", name="Remove").click()
+        expect(queue).to_have_count(1)
+        page.get_by_role("button", name="Allow once").click()
+
+        expect(queue).to_have_count(0)
+        expect(conversation(page).get_by_text("and that")).to_be_visible()
+        expect(conversation(page).get_by_text("then this")).to_have_count(0)
+
+
+def test_a_phone_has_the_sessions_in_a_drawer_and_chinese_where_the_browser_wants_it(tmp_path: Path):
+    phone = {"viewport": {"width": 390, "height": 844}, "locale": "zh-CN"}
+    with desk(tmp_path, decide) as (at, link), browser(link, **phone) as page:
+        page.get_by_label("要做什么？").fill("story:markdown")
+        page.get_by_label("文件夹", exact=True).fill(str(at.folder))
+        page.get_by_role("button", name="开始").click()
+
+        expect(conversation(page).get_by_text("Found two causes.")).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        expect(page.get_by_role("navigation", name="会话")).to_have_count(0)
+        page.get_by_role("button", name="会话", exact=True).click()
+        expect(page.get_by_role("navigation", name="会话")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("navigation", name="会话")).to_have_count(0)
+
+
+def test_without_a_valid_token_the_page_says_where_a_link_comes_from(tmp_path: Path):
+    with desk(tmp_path, decide) as (at, _), browser(at.url) as page:
+        expect(page.get_by_role("heading", name="This tab is not signed in")).to_be_visible()
+        expect(page.get_by_text("coder web")).to_be_visible()
+
+
+def _menu(page: Page, item: str) -> None:
+    page.get_by_role("banner").get_by_role("button", name="Session menu").click()
+    page.get_by_role("menuitem", name=item).click()

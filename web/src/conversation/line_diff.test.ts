@@ -1,0 +1,41 @@
+import { expect, it } from "vitest";
+import { joinedAnswer } from "../asks/joined_answer";
+import { editedLines, rowsBetween, rowsOfDiff } from "./line_diff";
+
+const short = (rows: { kind: string; text: string }[]) => rows.map((each) => `${each.kind} ${each.text}`);
+
+it("finds the changed lines between two texts", () => {
+  expect(short(rowsBetween("a\nb\nc\nd\n", "a\nB\nc\nx\nd\n"))).toEqual([
+    "same a",
+    "removed b",
+    "added B",
+    "same c",
+    "added x",
+    "same d",
+  ]);
+});
+
+it("gives every line back that it was given", () => {
+  const texts = ["", "a", "a\nb", "b\na", "a\na\nb", "x\ny\nz\nx"];
+  for (const before of texts)
+    for (const after of texts) {
+      const rows = rowsBetween(before, after);
+      const side = (kind: string) => rows.filter((each) => each.kind === "same" || each.kind === kind).map((each) => each.text).join("\n");
+      expect([side("removed"), side("added")]).toEqual([before, after]);
+    }
+});
+
+it("reads a unified diff", () => {
+  const diff = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@ def f\n same\n-old\n+new\n\\ No newline at end of file\n";
+  expect(short(rowsOfDiff(diff))).toEqual(["hunk -1,2 +1,2", "same same", "removed old", "added new"]);
+});
+
+it("knows which tools change text", () => {
+  expect(editedLines({ name: "Bash", input: { command: "ls" } })).toBeNull();
+  expect(short(editedLines({ name: "Write", input: { content: "x\n" } })!)).toEqual(["added x"]);
+});
+
+it("joins the answers to a question with a comma, free text last (B-60)", () => {
+  expect(joinedAnswer(["Types", "Lint"], " and docs ")).toBe("Types, Lint, and docs");
+  expect(joinedAnswer(["SQLite"], "")).toBe("SQLite");
+});

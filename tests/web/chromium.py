@@ -95,7 +95,7 @@ def browser(link: str, **options: Any) -> Generator[Page]:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         context = chromium.new_context(**{"viewport": {"width": 1280, "height": 800}, "locale": "en-US", **options})
         page = context.new_page()
-        page.set_default_timeout(PATIENCE * 1000)
+        page.set_default_timeout(30_000)
         page.on("pageerror", lambda error: problems.append(f"error: {error}"))
         page.on("console", lambda said: problems.append(said.text) if _is_problem(said.type, said.text) else None)
         page.on("request", lambda sent: None if _is_local(sent.url) else problems.append(f"left: {sent.url}"))
@@ -118,6 +118,7 @@ def _is_local(url: str) -> bool:
 
 def start(page: Page, prompt: str, folder: Path) -> None:
     """Start a session with the dialog, which a page without sessions shows by itself."""
+    page.locator("nav li, nav p").first.wait_for()  # the list of sessions is there, or that there are none
     if not page.get_by_role("dialog").is_visible():
         page.get_by_role("button", name="New session").first.click()
     page.get_by_label("What should be done?").fill(prompt)

@@ -47,7 +47,7 @@ function Switch(props: { label: string; shown: string; value: string; choices: C
       button={
         <button
           type="button"
-          aria-label={`${props.label}: ${props.shown}`}
+          aria-label={props.shown.startsWith(props.label) ? props.shown : `${props.label}: ${props.shown}`}
           className={`flex h-7 min-w-0 items-center gap-1 rounded-md px-1.5 text-xs text-soft hover:bg-hover ${props.className ?? ""}`}
           onPointerEnter={props.onOpen}
           onFocus={props.onOpen}

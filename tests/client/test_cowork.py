@@ -199,6 +199,12 @@ def test_b29_b55_d22_a_result_is_a_user_message(outcome: Outcome, is_error: bool
     }
 
 
+def test_b29_a_result_says_how_long_the_call_ran():
+    message = one(CallEnded(batch_id=BATCH, call_id=CALL, outcome=Finished("ok"), ms=1250))
+
+    assert message["duration_ms"] == 1250
+
+
 ENDINGS: list[tuple[Ending, StopReason, str | None, str, bool]] = [
     ("done", "end_turn", None, "success", False),
     ("done", "max_tokens", None, "success", False),

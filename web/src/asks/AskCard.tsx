@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import type { AskRequest } from "../contract/server_events";
 import { t } from "../language/t";
 import { useStore } from "../store";
+import { askTitle } from "./ask_text";
 import { BudgetAsk } from "./BudgetAsk";
 import { PermissionAsk } from "./PermissionAsk";
 import { PlanAsk } from "./PlanAsk";
@@ -13,7 +14,7 @@ export function AskCard({ ask }: { ask: AskRequest }) {
   const isOpen = useStore((state) => state.connection === "open");
   return (
     <section
-      aria-label={t("Waiting for you")}
+      aria-label={askTitle(ask)}
       data-ask={ask.askId}
       className="fade-in my-3 border-l-2 border-warn py-1 pl-4"
     >

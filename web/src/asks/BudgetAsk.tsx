@@ -7,7 +7,7 @@ export function BudgetAsk({ ask }: { ask: AskRequest }) {
   const money = (value: number | undefined) => `$${(value ?? 0).toFixed(2)}`;
   return (
     <>
-      <h3 className="text-sm font-semibold">{t("The budget is used up")}</h3>
+      <h2 className="text-sm font-semibold">{t("The budget is used up")}</h2>
       <p className="text-sm text-soft">
         {t("{spent} of {limit} are spent. Raise the budget to {until} and go on?", {
           spent: money(spent),

@@ -14,7 +14,7 @@ export function PermissionAsk({ ask }: { ask: AskRequest }) {
   const remembered = rememberedCommand(ask);
   return (
     <>
-      <h3 className="text-sm font-semibold">{permissionQuestion(ask)}</h3>
+      <h2 className="text-sm font-semibold">{permissionQuestion(ask)}</h2>
       {ask.reason && <p className="text-sm text-soft">{ask.reason}</p>}
       <Subject ask={ask} />
       {isTyping ? (
@@ -47,7 +47,7 @@ export function PermissionAsk({ ask }: { ask: AskRequest }) {
               </MenuItem>
             )}
           </Menu>
-          <span className="flex-1" />
+          <span className="ml-auto flex gap-2">
           <button type="button" className="button" onClick={() => answer(ask, { behavior: "deny" })}>
             {t("Deny")}
           </button>
@@ -64,6 +64,7 @@ export function PermissionAsk({ ask }: { ask: AskRequest }) {
               {t("Deny and stop")}
             </MenuItem>
           </Menu>
+          </span>
         </div>
       )}
     </>

@@ -10,7 +10,7 @@ export function PlanAsk({ ask }: { ask: AskRequest }) {
   const decide = (option: "smart" | "default" | "keep") => answer(ask, { behavior: "plan", option });
   return (
     <>
-      <h3 className="mb-2 text-sm font-semibold">{t("Carry out this plan?")}</h3>
+      <h2 className="mb-2 text-sm font-semibold">{t("Carry out this plan?")}</h2>
       <div className="max-h-[28rem] overflow-y-auto text-sm" tabIndex={0}>
         <Markdown text={String(ask.input.plan ?? "")} />
       </div>

@@ -67,7 +67,7 @@ function QuestionChoices(props: {
   return (
     <div className="not-first:mt-4" role="group" aria-label={question}>
       {header && <p className="text-xs text-faint">{header}</p>}
-      <h3 className="text-sm font-semibold">{question}</h3>
+      <h2 className="text-sm font-semibold">{question}</h2>
       {multiSelect && <p className="text-xs text-faint">{t("Several may be chosen")}</p>}
       <div className="mt-2 space-y-1">
         {options.map((each) => {

@@ -9,7 +9,7 @@ export function Inbox({ onChoose }: { onChoose: (id: string) => void }) {
   const asks = useStore(useShallow((state) => byUpdate(state).flatMap((session) => session.asks)));
   if (!asks.length) return null;
   return (
-    <section aria-label={t("Waiting for you")} className="mb-3">
+    <section aria-label={t("Waiting for you")} className="mb-2 border-b border-line pb-2">
       <h2 className="px-2.5 pt-1 pb-1 text-xs text-faint">
         {t("Waiting for you")} <span className="text-warn">{asks.length}</span>
       </h2>
@@ -30,7 +30,6 @@ export function Inbox({ onChoose }: { onChoose: (id: string) => void }) {
           </li>
         ))}
       </ul>
-      <h2 className="mt-3 px-2.5 pb-1 text-xs text-faint">{t("Sessions")}</h2>
     </section>
   );
 }

@@ -13,7 +13,6 @@ export interface ToolItem {
   status: "pending" | "success" | "error";
   result?: string;
   output?: string; // of a command that still runs
-  startedAt?: number;
   durationMs?: number;
   child?: string;
   author?: string;
@@ -36,10 +35,7 @@ export type Message = Record<string, any> & { type?: string };
 
 /** Adds items at the end of a list that it owns. */
 export class ItemList {
-  constructor(
-    public items: Item[] = [],
-    private readonly at?: number,
-  ) {}
+  constructor(public items: Item[] = []) {}
 
   static from(messages: Message[]): Item[] {
     const list = new ItemList();
@@ -128,7 +124,6 @@ export class ItemList {
         name: text(block.name),
         input: block.input && typeof block.input === "object" ? block.input : {},
         status: "pending",
-        startedAt: this.at,
         ...(typeof message.author === "string" ? { author: message.author } : {}),
       });
   }
@@ -140,8 +135,7 @@ export class ItemList {
       status: block.is_error ? "error" : "success",
       result: contentText(block.content),
       output: undefined,
-      durationMs:
-        typeof told === "number" ? told : this.at && tool.startedAt ? this.at - tool.startedAt : tool.durationMs,
+      ...(typeof told === "number" ? { durationMs: told } : {}),
     }));
   }
 

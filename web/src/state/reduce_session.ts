@@ -59,7 +59,7 @@ function apply(
     case "stream.user_prompt":
       return prompted(session, payload, at, isShown);
     case "stream.message":
-      return isShown ? message(session, payload.message, at) : session;
+      return isShown ? message(session, payload.message) : session;
     case "prompt.queued":
       return queued(session, payload);
     case "prompt.edited":
@@ -164,11 +164,11 @@ function queued(session: Session, payload: Payload): Session {
   return { ...session, queue: [...session.queue.filter((each) => each.id !== prompt.id), prompt] };
 }
 
-function message(session: Session, said: Message, at: number): Session {
+function message(session: Session, said: Message): Session {
   if (said?.type === "stream_event") return { ...session, writing: write(session.writing, said.event) };
   const isWhole = said?.type === "assistant" || said?.type === "result";
   const next = isWhole ? { ...session, writing: null, note: "" } : session;
-  return change(next, (list) => list.add(said), at);
+  return change(next, (list) => list.add(said));
 }
 
 function write(writing: Writing | null, event: Message): Writing | null {
@@ -191,8 +191,8 @@ function write(writing: Writing | null, event: Message): Writing | null {
   }
 }
 
-function change(session: Session, edit: (list: ItemList) => unknown, at?: number): Session {
-  const list = new ItemList([...session.items], at);
+function change(session: Session, edit: (list: ItemList) => unknown): Session {
+  const list = new ItemList([...session.items]);
   edit(list);
   return { ...session, items: list.items };
 }

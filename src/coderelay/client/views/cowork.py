@@ -228,6 +228,7 @@ def _tool_result(session: SessionId, row: str, event: CallEnded) -> dict[str, An
         "session_id": session,
         "parent_tool_use_id": None,
         "message": {"role": "user", "content": [result]},
+        **({"duration_ms": event.ms} if event.ms else {}),
     }
 
 

@@ -13,7 +13,6 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, sync_playwright
@@ -24,6 +23,7 @@ from tests.model_server import Answer, History, by_history
 from tests.model_server.thread import model_server_thread
 from tests.patience import PATIENCE
 
+AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
@@ -88,12 +88,16 @@ def desk(root: Path, decide: Callable[[History], Answer]) -> Generator[tuple[Des
 
 
 @contextmanager
-def browser(link: str, **options: Any) -> Generator[Page]:
+def browser(
+    link: str, *, width: int = 1280, height: int = 800, locale: str = "en-US", permissions: tuple[str, ...] = ()
+) -> Generator[Page]:
     """A page at the link. Errors in it, and whatever its security policy stops, fail the test."""
     problems: list[str] = []
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        context = chromium.new_context(**{"viewport": {"width": 1280, "height": 800}, "locale": "en-US", **options})
+        context = chromium.new_context(
+            viewport={"width": width, "height": height}, locale=locale, permissions=permissions
+        )
         page = context.new_page()
         page.set_default_timeout(30_000)
         page.on("pageerror", lambda error: problems.append(f"error: {error}"))
@@ -116,13 +120,15 @@ def _is_local(url: str) -> bool:
     return url.startswith(("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:"))
 
 
-def start(page: Page, prompt: str, folder: Path) -> None:
+def start(page: Page, prompt: str, folder: Path, mode: str = "") -> None:
     """Start a session with the dialog, which a page without sessions shows by itself."""
     page.locator("nav li, nav p").first.wait_for()  # the list of sessions is there, or that there are none
     if not page.get_by_role("dialog").is_visible():
         page.get_by_role("button", name="New session").first.click()
     page.get_by_label("What should be done?").fill(prompt)
     page.get_by_label("Folder", exact=True).fill(str(folder))
+    if mode:
+        page.get_by_label("Mode", exact=True).select_option(mode)
     page.get_by_role("button", name="Start", exact=True).click()
     page.get_by_role("dialog").wait_for(state="detached")
 
@@ -139,3 +145,13 @@ def conversation(page: Page) -> Locator:
 
 def ask_card(page: Page) -> Locator:
     return page.locator("[data-ask]")
+
+
+def serious_findings(page: Page) -> list[str]:
+    """What axe-core finds that keeps people from using the page."""
+    script = AXE.read_text(encoding="utf-8")
+    page.evaluate(f"() => {{ {script} }}")
+    page.wait_for_function("() => document.getAnimations().every(each => each.effect.getTiming().iterations !== 1)")
+    found = page.evaluate("axe.run().then(({violations}) => violations)")
+    bad = [each for each in found if each["impact"] in ("serious", "critical")]
+    return [f"{each['id']}: {each['nodes'][0]['html']}" for each in bad]

@@ -7,7 +7,17 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.model_server import Answer, History, bash, call, proposes, says
-from tests.web.chromium import ask_card, browser, conversation, desk, needs_app, needs_chromium, say, start
+from tests.web.chromium import (
+    ask_card,
+    browser,
+    conversation,
+    desk,
+    needs_app,
+    needs_chromium,
+    say,
+    serious_findings,
+    start,
+)
 
 pytestmark = [needs_chromium, needs_app, pytest.mark.xdist_group("chromium"), pytest.mark.timeout(180)]
 
@@ -60,6 +70,8 @@ def _story(story: str, results: int, history: History) -> Answer:
             return proposes(bash("touch first.txt"), bash("touch second.txt"))
         case "question", 0:
             return proposes(call("ask_user", questions=[QUESTION]))
+        case "plan", 0:
+            return proposes(call("plan_exit", plan="1. Read it **once**\n2. Run the tests"))
         case "checks", 0:
             return proposes(call("ask_user", questions=[CHECKS, QUESTION]))
         case (("question" | "checks"), _):
@@ -137,6 +149,39 @@ def test_b32_b60_questions_are_answered_with_a_click_or_with_several_choices(tmp
         expect(ask_card(page)).to_have_count(0)
 
 
+def test_x22_a_plan_is_approved_and_the_session_goes_on_in_the_mode_that_was_chosen(tmp_path: Path):
+    with desk(tmp_path, decide) as (at, link), browser(link) as page:
+        start(page, "story:plan", at.folder, mode="plan")
+
+        expect(ask_card(page).get_by_text("Read it once")).to_be_visible()
+        page.get_by_role("button", name="Yes, edit freely").click()
+        expect(conversation(page).get_by_text("All done.")).to_be_visible()
+        expect(page.get_by_text("Plan approved")).to_be_visible()
+        expect(page.get_by_role("button", name="Mode: Edit freely")).to_be_visible()
+
+
+def test_everything_is_reachable_by_keyboard_and_nothing_is_wrong_for_screen_readers(tmp_path: Path):
+    with desk(tmp_path, decide) as (at, link), browser(link) as page:
+        expect(page.get_by_label("What should be done?")).to_be_focused()
+        page.keyboard.type("story:command")
+        page.keyboard.press("Tab")
+        page.keyboard.type(str(at.folder))
+        page.keyboard.press("Enter")
+        expect(ask_card(page)).to_be_visible()
+        assert serious_findings(page) == []
+        for _ in range(40):
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement.textContent") == "Allow once":
+                break
+        page.keyboard.press("Enter")
+        expect(conversation(page).get_by_text("All done.")).to_be_visible()
+        page.keyboard.press("Control+k")
+        page.keyboard.type("dark")
+        page.keyboard.press("Enter")
+        expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+        assert serious_findings(page) == []
+
+
 def test_b24_b27_reload_in_the_middle_of_an_answer_shows_it_whole_and_stop_ends_it(tmp_path: Path):
     with desk(tmp_path, decide) as (at, link), browser(link) as page:
         start(page, "story:slow", at.folder)
@@ -175,7 +220,7 @@ def test_the_server_is_killed_while_an_ask_is_open_and_it_is_answered_after_the_
 def test_b06_b34_sessions_are_searched_renamed_and_deleted(tmp_path: Path):
     with (
         desk(tmp_path, decide) as (at, link),
-        browser(link, permissions=["clipboard-read", "clipboard-write"]) as page,
+        browser(link, permissions=("clipboard-read", "clipboard-write")) as page,
     ):
         start(page, "story:one the first", at.folder)
         start(page, "story:two the second", at.folder)
@@ -219,8 +264,7 @@ def test_a_prompt_waits_in_the_queue_and_can_be_taken_back(tmp_path: Path):
 
 
 def test_a_phone_has_the_sessions_in_a_drawer_and_chinese_where_the_browser_wants_it(tmp_path: Path):
-    phone = {"viewport": {"width": 390, "height": 844}, "locale": "zh-CN"}
-    with desk(tmp_path, decide) as (at, link), browser(link, **phone) as page:
+    with desk(tmp_path, decide) as (at, link), browser(link, width=390, height=844, locale="zh-CN") as page:
         page.get_by_label("要做什么？").fill("story:markdown")
         page.get_by_label("文件夹", exact=True).fill(str(at.folder))
         page.get_by_role("button", name="开始").click()

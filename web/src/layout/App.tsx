@@ -9,6 +9,7 @@ import { dispatch, useSelected, useStore } from "../store";
 import { ConnectionBar } from "./ConnectionBar";
 import { Header } from "./Header";
 import { Notices } from "./Notices";
+import { useNotifications } from "./notifications";
 import { Palette } from "./Palette";
 import { SignedOut } from "./SignedOut";
 
@@ -21,6 +22,7 @@ export function App() {
   const openDrawer = useCallback(() => setDrawerOpen(true), []);
   const [isDrawerOpen, setDrawerOpen] = useState(false);
   useAttention();
+  useNotifications();
   if (connection === "refused") return <SignedOut />;
   return (
     <div className="flex h-full">

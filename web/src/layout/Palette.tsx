@@ -6,6 +6,7 @@ import { Dialog } from "../parts/Dialog";
 import { folderName } from "../sessions/session_state";
 import { useRows, useShownSession } from "../sessions/shown_session";
 import { dispatch } from "../store";
+import { useNotificationSwitch } from "./notifications";
 import { useTheme } from "./theme";
 
 /** Ctrl-K or ⌘K: go to a session, or do something. */
@@ -26,6 +27,7 @@ export function Palette() {
 function PaletteDialog({ onClose }: { onClose: () => void }) {
   const rows = useRows();
   const [, setTheme] = useTheme();
+  const [isNotifying, toggleNotifications] = useNotificationSwitch();
   const go = (run: () => void) => () => {
     onClose();
     run();
@@ -42,6 +44,11 @@ function PaletteDialog({ onClose }: { onClose: () => void }) {
           <Command.Empty className="px-3 py-6 text-center text-sm text-faint">{t("Nothing found")}</Command.Empty>
           <Command.Group heading={t("Actions")}>
             <Command.Item onSelect={go(() => dispatch({ kind: "new-session", open: true }))}>{t("New session")}</Command.Item>
+            {"Notification" in window && (
+              <Command.Item onSelect={go(toggleNotifications)}>
+                {isNotifying ? t("Switch notifications off") : t("Notify me when something waits for me")}
+              </Command.Item>
+            )}
             <Command.Item onSelect={go(() => setTheme("light"))}>{t("Light colours")}</Command.Item>
             <Command.Item onSelect={go(() => setTheme("dark"))}>{t("Dark colours")}</Command.Item>
             <Command.Item onSelect={go(() => setTheme("system"))}>{t("Colours of the system")}</Command.Item>

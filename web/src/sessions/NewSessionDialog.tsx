@@ -136,6 +136,7 @@ function Settings({ found, chosen, onChange }: { found: Choices | null; chosen: 
       <label className="text-sm text-soft">
         {t("Agent")}
         <select
+          aria-label={t("Agent")}
           className="field mt-1"
           value={chosen.agent ?? ""}
           onChange={(event) => onChange({ ...chosen, agent: event.target.value || null })}
@@ -147,6 +148,7 @@ function Settings({ found, chosen, onChange }: { found: Choices | null; chosen: 
       <label className="text-sm text-soft">
         {t("Model")}
         <select
+          aria-label={t("Model")}
           className="field mt-1"
           value={chosen.model ?? ""}
           onChange={(event) => onChange({ ...chosen, model: event.target.value || null })}
@@ -158,6 +160,7 @@ function Settings({ found, chosen, onChange }: { found: Choices | null; chosen: 
       <label className="text-sm text-soft">
         {t("Mode")}
         <select
+          aria-label={t("Mode")}
           className="field mt-1"
           value={chosen.mode ?? byDefault?.mode ?? ""}
           onChange={(event) => onChange({ ...chosen, mode: (event.target.value || null) as Chosen["mode"] })}

@@ -102,10 +102,11 @@ function SidebarContent({ onClose }: { onClose: () => void }) {
 
 const SessionLine = memo(function SessionLine(props: { id: string; isSelected: boolean; onChoose: (id: string) => void }) {
   const shown = useShownSession(props.id);
+  const [isNear, setNear] = useState(false); // the menu is made when it may be wanted
   if (!shown) return null;
   const { row, dot, label } = shown;
   return (
-    <li className="group relative">
+    <li className="group relative" onPointerEnter={() => setNear(true)} onFocus={() => setNear(true)}>
       <button
         type="button"
         aria-current={props.isSelected ? "page" : undefined}
@@ -122,7 +123,7 @@ const SessionLine = memo(function SessionLine(props: { id: string; isSelected: b
         </span>
       </button>
       <span className="absolute top-2 right-1.5 opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 has-data-[state=open]:opacity-100">
-        <SessionMenu row={row} />
+        {isNear && <SessionMenu row={row} />}
       </span>
     </li>
   );

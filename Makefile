@@ -13,7 +13,7 @@ SPEC ?= ../shared/spec/requirements.md
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test all-tests quick quick-lint quick-tests lint lint-text web web-tests wheel soak mutants bench bench-peers test-local eval requirements lock clean
+.PHONY: help run setup test all-tests quick quick-lint quick-tests lint lint-text web web-tests dev wheel soak mutants bench bench-peers test-local eval requirements lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -59,6 +59,10 @@ else
 web web-tests:
 	@echo "the web app is not built or tested, because there is no npm"
 endif
+
+dev: setup web/node_modules/.package-lock.json ## the web app with live reload on PORT (10087), and the server behind it
+	@trap 'kill 0' EXIT; $(BIN)/coder web --dev --no-open --port $${CODER_WEB_PORT:-8787} \
+		| sed -u "s#127.0.0.1:[0-9]*#localhost:$${PORT:-10087}#" & cd web && node node_modules/vite/bin/vite.js --logLevel warn
 
 $(WEB_APP): web/node_modules/.package-lock.json $(shell find web -type f -not -path '*/node_modules/*')
 	cd web && node node_modules/vite/bin/vite.js build --logLevel warn

@@ -5,11 +5,13 @@ with desk(tmp_path, decide) as at, at.browser() as page:
     start(page, "hello", at.folder)
 """
 
+import fcntl
 import re
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -93,7 +95,7 @@ def browser(
 ) -> Generator[Page]:
     """A page at the link. Errors in it, and whatever its security policy stops, fail the test."""
     problems: list[str] = []
-    with sync_playwright() as playwright:
+    with _one_at_a_time(), sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         context = chromium.new_context(
             viewport={"width": width, "height": height}, locale=locale, permissions=permissions
@@ -111,9 +113,18 @@ def browser(
     assert problems == []
 
 
+@contextmanager
+def _one_at_a_time() -> Generator[None]:
+    """A browser takes all processors that it gets, so the workers of a test run take turns."""
+    with open(Path(tempfile.gettempdir()) / "coder-tests-chromium.lock", "w", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # released when the file is closed
+        yield
+
+
 def _is_problem(kind: str, text: str) -> bool:
-    """While the server is away, the browser itself says that it cannot be reached."""
-    return kind == "error" and "ERR_CONNECTION" not in text and "WebSocket connection" not in text
+    """The browser itself says that a server is away, and that a call was refused; the page deals with both."""
+    ignored = ("ERR_CONNECTION", "WebSocket connection", "Failed to load resource")
+    return kind == "error" and not any(each in text for each in ignored)
 
 
 def _is_local(url: str) -> bool:

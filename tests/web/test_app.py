@@ -19,7 +19,7 @@ from tests.web.chromium import (
     start,
 )
 
-pytestmark = [needs_chromium, needs_app, pytest.mark.xdist_group("chromium"), pytest.mark.timeout(180)]
+pytestmark = [needs_chromium, needs_app, pytest.mark.timeout(180)]
 
 expect.set_options(timeout=30_000)
 MARKDOWN = """Found **two** causes.
@@ -276,6 +276,19 @@ def test_a_phone_has_the_sessions_in_a_drawer_and_chinese_where_the_browser_want
         expect(page.get_by_role("navigation", name="会话")).to_be_visible()
         page.keyboard.press("Escape")
         expect(page.get_by_role("navigation", name="会话")).to_have_count(0)
+
+
+def test_b22_b33_a_session_that_cannot_start_keeps_the_dialog_and_says_why(tmp_path: Path):
+    with desk(tmp_path, decide) as (at, link), browser(link) as page:
+        expect(page.get_by_role("button", name="Start", exact=True)).to_be_disabled()
+        page.get_by_label("What should be done?").fill("story:one")
+        page.get_by_label("Folder", exact=True).fill(str(at.folder / "missing"))
+        page.get_by_role("button", name="Start", exact=True).click()
+
+        expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("no such folder")
+        page.get_by_label("Folder", exact=True).fill(str(at.folder))
+        page.get_by_role("button", name="Start", exact=True).click()
+        expect(conversation(page).get_by_text("All done.")).to_be_visible()
 
 
 def test_without_a_valid_token_the_page_says_where_a_link_comes_from(tmp_path: Path):

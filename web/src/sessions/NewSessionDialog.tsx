@@ -14,6 +14,7 @@ const KEPT = "new-session";
 /** Folder, prompt, and who works on it. What was typed is kept until the session has started. */
 export function NewSessionDialog() {
   const starting = useStore((state) => state.starting);
+  const problem = useStore((state) => state.startProblem);
   const connection = useStore((state) => state.connection);
   const [cwd, setCwd] = useState(() => sessionStorage.getItem(`${KEPT}-cwd`) ?? "");
   const [prompt, setPrompt] = useState(() => sessionStorage.getItem(`${KEPT}-prompt`) ?? "");
@@ -22,6 +23,14 @@ export function NewSessionDialog() {
   const [more, setMore] = useState<Pick<StartPayload, "agent" | "model" | "mode">>({});
   const found = useChoices(cwd);
   const close = () => dispatch({ kind: "new-session", open: false });
+  useEffect(
+    () =>
+      useStore.subscribe((now, before) => {
+        const isAccepted = before.starting && !now.starting && !now.isNewSessionOpen;
+        if (isAccepted) sessionStorage.removeItem(`${KEPT}-prompt`);
+      }),
+    [],
+  );
 
   useEffect(() => {
     recentFolders().then(
@@ -41,7 +50,6 @@ export function NewSessionDialog() {
     const requestId = crypto.randomUUID();
     const payload = { title: "", prompt, cwd: cwd.trim(), requestId, ...more };
     if (!send({ type: "session.start", payload })) return;
-    sessionStorage.removeItem(`${KEPT}-prompt`);
     dispatch({ kind: "starting", requestId });
   };
   return (
@@ -108,6 +116,11 @@ export function NewSessionDialog() {
           )}
         </div>
         <Settings found={found} chosen={more} onChange={setMore} />
+        {problem && (
+          <p role="alert" className="text-sm whitespace-pre-line text-bad">
+            {problem}
+          </p>
+        )}
         <div className="flex items-center justify-end gap-2">
           <button type="button" className="button" onClick={close}>
             {t("Cancel")}

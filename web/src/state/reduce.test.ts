@@ -66,6 +66,12 @@ describe("sessions", () => {
     expect([accepted.selected, accepted.starting, accepted.isNewSessionOpen]).toEqual(["n", null, false]);
   });
 
+  it("tells in the dialog why a session did not start, and lets it be tried again", () => {
+    const started = run(open, list(), { kind: "starting", requestId: "r" });
+    const failed = run(started, { type: "runner.error", payload: { message: "no such folder" } });
+    expect([failed.starting, failed.startProblem, failed.notices, failed.isNewSessionOpen]).toEqual([null, "no such folder", [], true]);
+  });
+
   it("keeps a selection that exists, and goes to the newest when its session is deleted", () => {
     const two = run(open, list(row("a", { updatedAt: 9 }), row("b")), { kind: "selected", id: "b" });
     expect(run(two, list(row("a", { updatedAt: 9 }), row("b"))).selected).toBe("b");

@@ -38,9 +38,9 @@ export function reduce(state: State, action: Action): State {
     case "selected":
       return { ...state, selected: action.id };
     case "new-session":
-      return { ...state, isNewSessionOpen: action.open };
+      return { ...state, isNewSessionOpen: action.open, startProblem: "" };
     case "starting":
-      return { ...state, starting: action.requestId };
+      return { ...state, starting: action.requestId, startProblem: "" };
     case "answered":
       return { ...state, answered: { ...state.answered, [action.askId]: true } };
     case "sent":
@@ -132,7 +132,8 @@ function failed(state: State, message: string, sessionId: unknown): State {
     // The log is not the one that the page knows: begin again with its history.
     return { ...state, sessions: { ...state.sessions, [id]: { ...session, hydration: "none", catchUp: "no" } } };
   }
-  return tell({ ...giveBack(state, (each) => each.sessionId === id), starting: null }, message, id);
+  if (state.starting && id === undefined) return { ...state, starting: null, startProblem: message };
+  return tell(giveBack(state, (each) => each.sessionId === id), message, id);
 }
 
 /** Prompts that the server did not take go back to where they were typed. */

@@ -52,6 +52,8 @@ export interface State {
   selected: string | null;
   /** The `session.start` that is under way, by its request id. */
   starting: string | null;
+  /** Why the last start failed, for the dialog that it was made in. */
+  startProblem: string;
   isNewSessionOpen: boolean;
   /** Asks that this page has answered. */
   answered: Record<string, true>;
@@ -69,6 +71,7 @@ export const INITIAL: State = {
   sessions: {},
   selected: null,
   starting: null,
+  startProblem: "",
   isNewSessionOpen: false,
   answered: {},
   sent: [],

@@ -8,17 +8,18 @@ from websockets.exceptions import InvalidStatus
 from websockets.typing import Subprotocol
 
 from coderelay.surfaces.web.guard import addresses_of
+from coderelay.surfaces.web.page_files import page_files
 from tests.house import story
 from tests.web.web_server import SECRET, Served, web_server
 
 CALLS = ("/api/machine", "/api/recent-cwds", "/api/dirs", "/api/defaults", "/nothing", "/api/sessions/x/export")
-PAGE = ("/", "/page.js", "/page.css", "/healthz")
+PAGE = (*page_files(), "/healthz")
 
 
 @story
 async def test_b39_only_the_page_and_the_health_word_need_no_token(tmp_path: Path) -> None:
     async with web_server(tmp_path) as web:
-        assert [(await web.get(path, token=None)).status for path in PAGE] == [200] * 4
+        assert [(await web.get(path, token=None)).status for path in PAGE] == [200] * len(PAGE)
         for path in CALLS:
             refused = await web.get(path, token=None)
             assert (refused.status, refused.headers["www-authenticate"]) == (401, "Bearer")

@@ -111,6 +111,13 @@ describe("conversation", () => {
     expect(run(writing, piece({ type: "content_block_stop" })).sessions.a!.writing?.text).toBeUndefined();
   });
 
+  it("goes on with a text whose pieces are in the history", () => {
+    const start = { type: "stream_event", event: { type: "content_block_start", content_block: { type: "text" } } };
+    const piece = (text: string) => ({ type: "stream_event", event: { type: "content_block_delta", delta: { type: "text_delta", text } } });
+    const state = run(hydrated, history([start, piece("Hel")]), event("stream.message", { message: piece("lo"), seq: 6 }));
+    expect(state.sessions.a!.writing?.text).toBe("Hello");
+  });
+
   it("ignores unknown messages, events and malformed parts (B-19, B-55)", () => {
     const strange: unknown[] = [
       { type: "martian" },

@@ -110,8 +110,14 @@ function hydrated(session: Session, payload: Payload): Session {
     catchUp: "no",
     cursor: { seq: typeof payload.seq === "number" ? payload.seq : 0, part: 0 },
     items: ItemList.from(payload.messages as Message[]),
-    writing: null,
+    writing: (payload.messages as Message[]).reduce<Writing | null>(written, null),
   };
+}
+
+/** What is being written after a message. With `persist_partials = always`, a history has the pieces too. */
+function written(writing: Writing | null, message: Message): Writing | null {
+  if (message?.type === "stream_event") return write(writing, message.event);
+  return message?.type === "assistant" || message?.type === "result" ? null : writing;
 }
 
 function status(session: Session, payload: Payload, at: number): Session {

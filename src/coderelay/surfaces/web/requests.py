@@ -28,6 +28,7 @@ from coderelay.protocol.queries import (
     ListAgents,
     ListAsks,
     ListFiles,
+    ListPrompts,
     ListSessions,
     ReadFile,
     ReadMessages,
@@ -245,9 +246,10 @@ class Requests:
             messages = await self._client.get(ReadMessages(session))
             summary = await self._client.get(ShowSession(session))  # its status may be newer, never older
             requests = [await self._request(each) for each in await self._client.get(ListAsks(session))]
+            queue = await self._client.get(ListPrompts(session)) if summary.turn_open else []
             view = await self._hub.reached(session, messages.seq)
             shown = messages.seq
-            history = Frame(session_history(summary, messages.rows, shown), session, shown)
+            history = Frame(session_history(summary, messages.rows, shown, queue), session, shown)
             frames = [history, *filter(None, requests), *(view.saying() if view is not None else [])]
         finally:
             connection.release(session, frames, shown)

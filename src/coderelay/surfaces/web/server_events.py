@@ -21,6 +21,7 @@ from coderelay.protocol.asks import (
     QuestionAsk,
 )
 from coderelay.protocol.calls import Question
+from coderelay.protocol.events import PromptAdmitted
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import MessageRow, Phase, Summary
 from coderelay.protocol.translatable import encode_plain
@@ -100,13 +101,17 @@ def resume_command(summary: Summary) -> Payload:
     return ours | {"agent": f"claude --resume {summary.agent_session_id}"}
 
 
-def session_history(summary: Summary, rows: Sequence[MessageRow], seq: int) -> str:
+def session_history(
+    summary: Summary, rows: Sequence[MessageRow], seq: int, queue: Sequence[PromptAdmitted] = ()
+) -> str:
+    """`queue` are the prompts that wait for the end of the open turn, with the fields of `prompt.queued`."""
     payload = {
         "sessionId": summary.id,
         "status": STATUSES[summary.phase],
         "messages": [msgspec.Raw(row.data.encode()) for row in rows],
         "seq": seq,
         "session": session_row(summary),
+        "queue": [{"promptId": each.prompt_id, "prompt": each.said, "steer": each.steer} for each in queue],
     }
     return event_text("session.history", payload)
 

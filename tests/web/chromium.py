@@ -20,7 +20,7 @@ import pytest
 from playwright.sync_api import Locator, Page, sync_playwright
 
 from coderelay.surfaces.web.page_files import APP
-from tests.coder_process import PROGRAM, Coder
+from tests.coder_process import PROGRAM, Coder, Ran
 from tests.model_server import Answer, History, by_history
 from tests.model_server.thread import model_server_thread
 from tests.patience import PATIENCE
@@ -60,6 +60,10 @@ class Desk:
         assert found, f"no link: {link!r}"
         self.port = int(found[1])
         return link
+
+    def run(self, *arguments: str) -> Ran:
+        """Run `coder` in a terminal beside the browser."""
+        return self._coder.run(*arguments)
 
     def kill(self) -> None:
         """As a power cut would."""

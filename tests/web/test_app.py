@@ -133,6 +133,25 @@ def test_one_of_two_permissions_is_denied_with_a_message(tmp_path: Path):
         assert [each.name for each in at.folder.glob("*.txt")] == ["first.txt"]
 
 
+def test_an_ask_that_is_answered_in_a_terminal_leaves_both_browsers_and_says_where(tmp_path: Path):
+    with desk(tmp_path, decide) as (at, link), browser(link) as page:
+        start(page, "story:command", at.folder)
+        other = page.context.new_page()
+        other.goto(at.url)
+        expect(other.get_by_text("This tab is not signed in")).to_be_visible()  # the token is kept for one tab only
+        other.evaluate(f"sessionStorage.setItem('token', {page.evaluate('sessionStorage.token')!r})")
+        other.reload()
+        expect(ask_card(page)).to_be_visible()
+        expect(ask_card(other)).to_be_visible()
+        ask_id = ask_card(page).get_attribute("data-ask")
+        assert at.run("answer", "--no-wait", str(ask_id), "allow").code == 0
+
+        for each in (page, other):
+            expect(conversation(each).get_by_text("All done.")).to_be_visible()
+            expect(ask_card(each)).to_have_count(0)
+            expect(each.get_by_text(re.compile("^Allowed · .*command line"))).to_be_visible()
+
+
 def test_b32_b60_questions_are_answered_with_a_click_or_with_several_choices(tmp_path: Path):
     with desk(tmp_path, decide) as (at, link), browser(link) as page:
         start(page, "story:question", at.folder)
@@ -254,6 +273,8 @@ def test_a_prompt_waits_in_the_queue_and_can_be_taken_back(tmp_path: Path):
         expect(queue).to_contain_text("then this")
         say(page, "and that")
         expect(queue).to_have_count(2)
+        page.reload()
+        expect(queue).to_have_text([re.compile("then this"), re.compile("and that")])
         queue.filter(has_text="then this").get_by_role("button", name="Remove").click()
         expect(queue).to_have_count(1)
         page.get_by_role("button", name="Allow once").click()

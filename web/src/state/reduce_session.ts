@@ -2,7 +2,7 @@
 
 import type { AskRequest, Resolution, ServerEvent, SessionRow, Status } from "../contract/server_events";
 import { ItemList, type Message } from "./items";
-import type { Session, Writing } from "./state";
+import type { QueuedPrompt, Session, Writing } from "./state";
 
 type Payload = ServerEvent["payload"];
 const SETTINGS = ["title", "model", "mode", "think", "agent", "cwd"] as const;
@@ -110,6 +110,7 @@ function hydrated(session: Session, payload: Payload): Session {
     catchUp: "no",
     cursor: { seq: typeof payload.seq === "number" ? payload.seq : 0, part: 0 },
     items: ItemList.from(payload.messages as Message[]),
+    queue: Array.isArray(payload.queue) ? (payload.queue as Payload[]).map(prompt) : session.queue,
     writing: (payload.messages as Message[]).reduce<Writing | null>(written, null),
   };
 }
@@ -166,8 +167,12 @@ function prompted(session: Session, payload: Payload, at: number, isShown: boole
 }
 
 function queued(session: Session, payload: Payload): Session {
-  const prompt = { id: String(payload.promptId), text: String(payload.prompt ?? ""), steer: !!payload.steer };
-  return { ...session, queue: [...session.queue.filter((each) => each.id !== prompt.id), prompt] };
+  const added = prompt(payload);
+  return { ...session, queue: [...session.queue.filter((each) => each.id !== added.id), added] };
+}
+
+function prompt(payload: Payload): QueuedPrompt {
+  return { id: String(payload.promptId), text: String(payload.prompt ?? ""), steer: !!payload.steer };
 }
 
 function message(session: Session, said: Message): Session {

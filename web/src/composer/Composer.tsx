@@ -104,7 +104,7 @@ export const Composer = memo(function Composer({ row, queue }: { row: SessionRow
             </button>
           )}
           {isRunning && (
-            <button type="button" className="button h-8 px-2.5" aria-label={t("Stop")} onClick={stop}>
+            <button type="button" className="button h-8 px-2.5" aria-label={t("Stop")} disabled={connection !== "open"} onClick={stop}>
               <StopIcon /> <span className="max-sm:hidden">{t("Stop")}</span>
             </button>
           )}

@@ -31,7 +31,7 @@ export function ToolCard({ tool, asks, cwd }: { tool: ToolItem; asks: AskRequest
         <span className="min-w-0 flex-1 truncate font-mono text-[13px] text-soft" title={summary}>
           {summary}
         </span>
-        {tool.durationMs !== undefined && <span className="shrink-0 text-xs text-faint">{duration(tool.durationMs)}</span>}
+        {(tool.durationMs ?? 0) >= 100 && <span className="shrink-0 text-xs text-faint">{duration(tool.durationMs)}</span>}
       </button>
       <div className="ml-[1.1rem]">
         {!asks.length && <Body tool={tool} />}

@@ -48,28 +48,27 @@ all-tests: web web-tests
 quick-tests:
 	$(BIN)/python -m pytest -q -n $(PROCESSORS) --dist worksteal -m quick
 
-# The web app. Without npm it is not built: `coder web` serves a bare page, and the tests of the app are skipped.
+# The web app. Where npm is missing or reaches no registry, it is not built: `coder web` serves a bare page, and the
+# tests of the app are skipped with that reason.
 WEB_APP := src/coderelay/surfaces/web/static/index.html
-ifneq ($(shell command -v npm),)
-web: $(WEB_APP) ## build the web app into the package
+WEB_TOOLS := web/node_modules/.package-lock.json
+NO_WEB = { echo "the web app is neither built nor tested, because npm cannot install what it needs"; exit 0; }
+web: ## build the web app into the package
+	@$(MAKE) --no-print-directory $(WEB_TOOLS) || $(NO_WEB); $(MAKE) --no-print-directory $(WEB_APP)
 
-web-tests: $(WEB_APP) web/node_modules/.bin/vitest
-	cd web && node_modules/.bin/tsc --noEmit && node_modules/.bin/vitest run --silent
-else
-web web-tests:
-	@echo "the web app is not built or tested, because there is no npm"
-endif
+web-tests: web
+	@[ -f $(WEB_TOOLS) ] || $(NO_WEB); cd web && node_modules/.bin/tsc --noEmit && node_modules/.bin/vitest run --silent
 
-dev: setup web/node_modules/.package-lock.json ## the web app with live reload on PORT (10087), and the server behind it
+dev: setup $(WEB_TOOLS) ## the web app with live reload on PORT (10087), and the server behind it
 	@trap 'kill 0' EXIT; $(BIN)/coder web --dev --no-open --port $${CODER_WEB_PORT:-8787} \
 		| sed -u "s#127.0.0.1:[0-9]*#localhost:$${PORT:-10087}#" & cd web && node node_modules/vite/bin/vite.js --logLevel warn
 
-$(WEB_APP): web/node_modules/.package-lock.json $(shell find web -type f -not -path '*/node_modules/*')
+$(WEB_APP): $(WEB_TOOLS) $(shell find web -type f -not -path '*/node_modules/*')
 	cd web && node node_modules/vite/bin/vite.js build --logLevel warn
 
-web/node_modules/.package-lock.json web/node_modules/.bin/vitest: web/package-lock.json
+$(WEB_TOOLS): web/package-lock.json
 	cd web && npm ci --ignore-scripts --no-progress --prefer-offline
-	@touch web/node_modules/.package-lock.json web/node_modules/.bin/vitest
+	@touch $@
 
 wheel: setup ## dist/coderelay-VERSION.whl, for `pipx install` and `uv tool install`
 	@$(BIN)/python -m pip wheel -q --disable-pip-version-check --no-deps -w dist .

@@ -21,7 +21,7 @@ from coderelay.protocol.ids import CallId, SessionId
 from coderelay.protocol.live import Live
 from coderelay.protocol.queries import ListAsks
 from coderelay.surfaces.headless.follow_turn import carry_on
-from coderelay.surfaces.headless.output import DONE, PARKED, NullOutput, RunState
+from coderelay.surfaces.headless.output import DONE, INTERRUPTED, PARKED, NullOutput, RunState
 from coderelay.surfaces.headless.run_prompt import PromptRun
 from coderelay.testing.blocking_agent import BlockingAgent
 from tests.blocking.scene import held, of_kind, steps
@@ -96,10 +96,13 @@ async def busy_house(root: Path, *questions: str) -> AsyncGenerator[tuple[InHous
         yield coder, agent, Watched(coder.host, questions[-1])
 
 
-def run_parked(coder: InHouse, client: Watched) -> asyncio.Task[int]:
+def unattended(coder: InHouse, client: Watched) -> PromptRun:
     """`coder -p --unattended park`"""
-    run = PromptRun(cast(Client, client), coder.session, RunState(), NullOutput(), "park", ME)
-    return asyncio.create_task(run.prompt("go", 1, None))
+    return PromptRun(cast(Client, client), coder.session, RunState(), NullOutput(), "park", ME)
+
+
+def run_parked(coder: InHouse, client: Watched) -> asyncio.Task[int]:
+    return asyncio.create_task(unattended(coder, client).prompt("go", 1, None))
 
 
 async def goes_on(client: Watched, surface: asyncio.Task[int]) -> bool:
@@ -143,6 +146,17 @@ async def test_x24_a_parked_run_that_is_answered_while_its_call_runs_ends_its_tu
         assert sorted(str(each) for each in await ends(coder)) == sorted(
             map(str, (Finished("Red"), Finished("made")))
         )
+
+
+@story
+async def test_x12_ctrl_c_ends_a_parked_run_whose_call_does_not_end(tmp_path: Path) -> None:
+    async with busy_house(tmp_path, FIRST) as (coder, _, client):
+        await coder.create("yolo", agent="blocking")
+        run = unattended(coder, client)
+        surface = asyncio.create_task(run.prompt("go", 1, None))
+        assert await goes_on(client, surface)
+        await run.stop()
+        assert await surface == INTERRUPTED
 
 
 @story

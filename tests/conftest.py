@@ -23,9 +23,12 @@ Serve = Callable[[Script], ModelServerThread]
 
 
 def pytest_configure() -> None:
-    """Shells have Ctrl-C ignored by what they start in the background, which is inherited. The tests send it."""
+    """Shells have Ctrl-C ignored by what they start in the background, and `nohup` the end of the terminal, which is
+    inherited. The tests send both."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -76,7 +76,7 @@ def test_a_terminal_could_not_be_left_while_the_log_was_locked(serve: Serve, cod
         settle(terminal, "done")
         with stopped_writer(coder):
             terminal.enter("second")
-            terminal.wait_for("is stopped")
+            terminal.wait_for("stopped;")
             terminal.press("c-d", "c-d")
             assert terminal.wait() == 0
 

@@ -50,7 +50,7 @@ async def test_a_small_model_goes_on_in_the_form_of_the_example(tmp_path: Path) 
         await coder.ended()
         _, call, result = said(coder.server.requests[1])
         assert call == '{"tool": "write", "arguments": {"path": "a.txt", "content": "a\\n"}}'
-        assert result.startswith("Result of write: created a.txt (1 lines)\n\nUse the next tool.")
+        assert result.startswith("Result of write: created a.txt (1 line)\n\nUse the next tool.")
 
 
 @story

@@ -1,0 +1,1 @@
+"""Messages between programs: one JSON-RPC peer, and the transports that carry its lines."""

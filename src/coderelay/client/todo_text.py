@@ -29,6 +29,11 @@ def lists_in(message: MessageAdded) -> dict[CallId, list[str]]:
     return {call.id: _lines(call) for call in message.calls if call.name == "todo"}
 
 
+def items_set_by(call: Call) -> Sequence[Item]:
+    """The todo list that a call of the todo tool sets; empty if its arguments are wrong."""
+    return items_of(call)
+
+
 def _lines(call: Call) -> list[str]:
     return todo_lines(items_of(call))
 

@@ -184,7 +184,7 @@ class HookGroup(Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"has a `matcher` that is no regular expression: {error}") from error
 
 
-TO_COME = ("acp", "feishu", "agents")
+TO_COME = ("feishu", "agents")
 """Keys of parts that this version does not have. They are checked like others and then refused, because a setting
 that does nothing deceives the person who wrote it. Of `agents`, only `agents.native.tools` is there."""
 

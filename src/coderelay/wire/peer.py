@@ -12,6 +12,7 @@ from typing import Any, Protocol, cast
 import msgspec
 from msgspec import Struct
 
+from coderelay.protocol.translatable import encode_plain
 from coderelay.wire.errors import (
     CANCELLED,
     INTERNAL_ERROR,
@@ -212,7 +213,7 @@ class Peer:
 
     def _send(self, fields: Params) -> None:
         if not self._is_lost:
-            self._transport.send(msgspec.json.encode({"jsonrpc": "2.0", **fields}))
+            self._transport.send(msgspec.json.encode({"jsonrpc": "2.0", **fields}, enc_hook=encode_plain))
 
     async def _lose(self) -> None:
         self._is_lost = True

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 AGENTS = ("native", "guide")
 PICK = "\0"
 """The value of `--resume` without an ID. Nobody can type it."""
-SUBCOMMANDS = ("web", "sessions", "resume", "asks", "answer", "permissions", "mcp", "model", "doctor", "completions")
+SUBCOMMANDS = (
+    *("web", "acp", "sessions", "resume", "asks", "answer", "permissions", "mcp", "model", "doctor", "completions"),
+)
 _COLUMNS = 80
 _USAGE_LINES = 3
 _FIXED = (  # argparse's own texts

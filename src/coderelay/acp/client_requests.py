@@ -1,0 +1,106 @@
+"""The parameters of the requests and notifications that a client sends. Fields that this version does not know are
+ignored, as the protocol wants it."""
+
+from typing import Annotated, Any, TypeVar, cast
+
+import msgspec
+from msgspec import Meta, Struct
+
+from coderelay.wire.errors import INVALID_PARAMS, RpcError
+
+PROTOCOL_VERSION = 1
+NOT_FOUND = -32002
+
+T = TypeVar("T")
+
+
+class Initialize(Struct, frozen=True, rename="camel"):
+    """The protocol version is the newest that the client speaks. Its capabilities stay as they are, unknown ones
+    too."""
+
+    protocol_version: Annotated[int, Meta(ge=0, le=65535)]
+    client_capabilities: dict[str, Any] | None = None
+
+    @property
+    def shows_notices(self) -> bool:
+        session: object = (self.client_capabilities or {}).get("session")
+        return isinstance(session, dict) and cast("dict[str, Any]", session).get("notices") not in (None, False)
+
+
+class Authenticate(Struct, frozen=True, rename="camel"):
+    method_id: str
+
+
+class NewSession(Struct, frozen=True, rename="camel"):
+    cwd: str
+    mcp_servers: tuple[dict[str, Any], ...] = ()
+    additional_directories: tuple[str, ...] | None = None
+
+
+class LoadSession(Struct, frozen=True, rename="camel"):
+    session_id: str
+    cwd: str
+    mcp_servers: tuple[dict[str, Any], ...] = ()
+
+
+class ListedSessions(Struct, frozen=True, rename="camel"):
+    cwd: str | None = None
+    cursor: str | None = None
+
+
+class SetMode(Struct, frozen=True, rename="camel"):
+    session_id: str
+    mode_id: str
+
+
+class InSession(Struct, frozen=True, rename="camel"):
+    """The parameters of methods that only name a session."""
+
+    session_id: str
+
+
+class TextBlock(Struct, frozen=True, tag_field="type", tag="text"):
+    text: str
+
+
+class ImageBlock(Struct, frozen=True, tag_field="type", tag="image", rename="camel"):
+    data: str
+    mime_type: str
+
+
+class AudioBlock(Struct, frozen=True, tag_field="type", tag="audio"):
+    """It is not offered, so that no client may send it."""
+
+
+class LinkBlock(Struct, frozen=True, tag_field="type", tag="resource_link"):
+    uri: str
+    name: str = ""
+
+
+class EmbeddedResource(Struct, frozen=True, rename="camel"):
+    """A text, or the bytes of something else in base64."""
+
+    uri: str
+    text: str | None = None
+    blob: str | None = None
+    mime_type: str | None = None
+
+
+class ResourceBlock(Struct, frozen=True, tag_field="type", tag="resource"):
+    resource: EmbeddedResource
+
+
+ContentBlock = TextBlock | ImageBlock | AudioBlock | LinkBlock | ResourceBlock
+
+
+class Prompt(Struct, frozen=True, rename="camel"):
+    session_id: str
+    prompt: tuple[ContentBlock, ...]
+
+
+def read_params(params: dict[str, Any], kind: type[T]) -> T:
+    """Raises RpcError if the parameters are not of this kind."""
+    try:
+        return msgspec.convert(params, kind)
+    except msgspec.ValidationError as error:
+        raise RpcError(INVALID_PARAMS, str(error)) from error

@@ -1,0 +1,68 @@
+"""`coder acp`: an agent for editors that speak the Agent Client Protocol, on standard input and output.
+
+Editors start it themselves; docs/acp.md has the settings to paste. Standard output carries nothing but the protocol.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+
+from coderelay.app import App
+from coderelay.cli.startup.arguments import Arguments, HelpText
+from coderelay.cli.startup.interrupts import INTERRUPTED, is_ignored, run_loop
+from coderelay.cli.startup.open_app import current_person, new_app
+from coderelay.client.client import NO_CAPABILITIES
+from coderelay.client.errors import error_in_words
+from coderelay.client.language import t
+from coderelay.protocol.errors import CoderError
+from coderelay.surfaces.editor.editor_connection import EditorConnection
+from coderelay.wire.file_transport import FileTransport
+
+
+def main(arguments: list[str]) -> int:
+    parser = Arguments(prog="coder acp", description=t(__doc__ or ""), allow_abbrev=False, formatter_class=HelpText)
+    parser.parse_args(arguments)
+    reads, writes = _take_standard_files()
+    try:
+        return run_loop(_run(new_app(), reads, writes))
+    except CoderError as error:
+        sys.stderr.write(f"coder: {error_in_words(error)}\n")
+        return 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+async def _run(app: App, reads: int, writes: int) -> int:
+    host = await app.open_patiently()
+    try:
+        await host.check()
+        connection = EditorConnection(
+            host.connect(NO_CAPABILITIES), current_person("editor"), FileTransport(reads, writes)
+        )
+        serving = asyncio.ensure_future(connection.serve())
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if not is_ignored(number):
+                loop.add_signal_handler(number, serving.cancel)
+        try:
+            await serving
+        except asyncio.CancelledError:
+            if not serving.cancelled():
+                serving.cancel()
+                await asyncio.gather(serving, return_exceptions=True)
+                raise
+        return 0
+    finally:
+        await app.close(host)
+
+
+def _take_standard_files() -> tuple[int, int]:
+    """Standard input and output for the protocol alone: what anything else in this process reads is empty, and what
+    it writes goes to standard error. Programs that this process starts do not get the files of the protocol."""
+    reads, writes = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return reads, writes

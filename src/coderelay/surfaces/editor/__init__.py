@@ -1,0 +1,1 @@
+"""Sessions in an editor, over the Agent Client Protocol (`coder acp`)."""

@@ -1,0 +1,229 @@
+"""The methods of the Agent Client Protocol for one editor."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from coderelay import __version__
+from coderelay.acp.client_requests import (
+    NOT_FOUND,
+    PROTOCOL_VERSION,
+    Authenticate,
+    Initialize,
+    InSession,
+    ListedSessions,
+    LoadSession,
+    NewSession,
+    Prompt,
+    SetMode,
+    read_params,
+)
+from coderelay.acp.updates import Fields
+from coderelay.client.client import Client
+from coderelay.client.errors import error_in_words
+from coderelay.client.language import t
+from coderelay.protocol.asks import By
+from coderelay.protocol.commands import CreateSession
+from coderelay.protocol.errors import BadInput, CannotRun, CoderError, UnknownSession
+from coderelay.protocol.ids import SessionId, new_id
+from coderelay.protocol.queries import ListSessions, ListSettings, ShowDefaults, ShowSession, WhyNotRun
+from coderelay.protocol.session_events import Mode
+from coderelay.protocol.summary import Summary
+from coderelay.surfaces.editor.editor_session import EditorSession
+from coderelay.wire.errors import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RpcError
+from coderelay.wire.peer import Params, Peer, Reply, Request
+from coderelay.wire.transport import Transport
+
+_PAGE = 100
+_TITLE = 60
+Method = Callable[[Request], Awaitable[Any]]
+
+
+class EditorConnection:
+    """Answers an editor until it leaves."""
+
+    def __init__(self, client: Client, by: By, transport: Transport) -> None:
+        self._client = client
+        self._by = by
+        self._peer = Peer(transport, self)
+        self._sessions: dict[SessionId, EditorSession] = {}
+        self._initialized: Initialize | None = None
+        self._methods: dict[str, Method] = {
+            "initialize": self._initialize,
+            "authenticate": self._authenticate,
+            "session/new": self._new,
+            "session/load": self._load,
+            "session/resume": self._resume,
+            "session/close": self._close,
+            "session/list": self._list,
+            "session/prompt": self._prompt,
+            "session/set_mode": self._set_mode,
+        }
+
+    async def serve(self) -> None:
+        try:
+            await self._peer.serve()
+        finally:
+            await asyncio.gather(*(each.stop() for each in self._sessions.values()))
+
+    def find(self, method: str) -> Method | None:
+        answer = self._methods.get(method)
+        if answer is None:
+            return None
+        if self._initialized is None and method != "initialize":
+            raise RpcError(INVALID_REQUEST, "the first request is initialize")
+
+        async def answered(request: Request) -> Any:
+            try:
+                return await answer(request)
+            except CoderError as error:
+                raise _rpc_error(error) from error
+
+        return answered
+
+    def notice(self, method: str, params: Params) -> None:
+        """Notifications of other methods are ignored, as the protocol wants it."""
+        if method == "session/cancel":
+            self._opened(read_params(params, InSession).session_id).cancel_soon()
+
+    async def _initialize(self, request: Request) -> Fields:
+        self._initialized = read_params(request.params, Initialize)
+        return {
+            "protocolVersion": PROTOCOL_VERSION,
+            "agentCapabilities": {
+                "loadSession": True,
+                "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
+                "mcpCapabilities": {"http": False, "sse": False},
+                "sessionCapabilities": {"list": {}, "resume": {}, "close": {}},
+            },
+            "authMethods": [],
+            "agentInfo": {"name": "coderelay", "title": "coderelay", "version": __version__},
+        }
+
+    async def _authenticate(self, request: Request) -> Fields:
+        wanted = read_params(request.params, Authenticate)
+        raise BadInput(f"there is no way to authenticate called {wanted.method_id!r}, and no need to")
+
+    async def _new(self, request: Request) -> Reply:
+        wanted = read_params(request.params, NewSession)
+        if wanted.additional_directories:
+            raise BadInput("additionalDirectories are not supported")
+        cwd = _folder(wanted.cwd)
+        defaults = await self._client.get(ShowDefaults(cwd))
+        query = WhyNotRun(cwd=cwd, model=defaults.model, agent=defaults.agent)
+        if (problem := await self._client.get(query)) is not None:
+            raise CannotRun(problem)
+        session = SessionId(new_id())
+        await self._client.send(
+            CreateSession(
+                session=session,
+                cwd=cwd,
+                agent=defaults.agent,
+                model=defaults.model,
+                mode=defaults.mode,
+                by=self._by,
+            )
+        )
+        opened = await self._open(session)
+        result = {"sessionId": session, "modes": opened.modes}
+        return Reply(result, lambda: self._start(opened, wanted.mcp_servers))
+
+    async def _load(self, request: Request) -> Reply:
+        wanted = read_params(request.params, LoadSession)
+        opened = await self._open(SessionId(wanted.session_id))
+        await opened.replay()
+        return Reply({"modes": opened.modes}, lambda: self._start(opened, wanted.mcp_servers))
+
+    async def _resume(self, request: Request) -> Reply:
+        """Like load, without the history."""
+        wanted = read_params(request.params, LoadSession)
+        opened = await self._open(SessionId(wanted.session_id))
+        return Reply({"modes": opened.modes}, lambda: self._start(opened, wanted.mcp_servers))
+
+    async def _close(self, request: Request) -> Fields:
+        """Stop what the editor wanted, as the protocol says, and forget the session; the log keeps it."""
+        opened = self._opened(read_params(request.params, InSession).session_id)
+        if opened.is_busy:
+            await opened.cancel()
+        del self._sessions[opened.id]
+        await opened.stop()
+        return {}
+
+    async def _list(self, request: Request) -> Fields:
+        wanted = read_params(request.params, ListedSessions)
+        cursor = wanted.cursor or "0"
+        if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 10):
+            raise BadInput("the cursor is not one of session/list")
+        first, last = int(cursor), int(cursor) + _PAGE
+        found = await self._client.get(ListSessions(cwd=wanted.cwd, limit=last + 1, here=True))
+        more = {"nextCursor": str(last)} if len(found) > last else {}
+        return {"sessions": [_listed(each) for each in found[first:last]], **more}
+
+    async def _prompt(self, request: Request) -> Fields:
+        wanted = read_params(request.params, Prompt)
+        return await self._opened(wanted.session_id).prompt(wanted.prompt, request)
+
+    async def _set_mode(self, request: Request) -> Fields:
+        wanted = read_params(request.params, SetMode)
+        await self._opened(wanted.session_id).set_mode(wanted.mode_id)
+        return {}
+
+    async def _open(self, session: SessionId) -> EditorSession:
+        """Open a session anew, from its log."""
+        summary = await self._client.get(ShowSession(session))
+        if (before := self._sessions.get(summary.id)) is not None:
+            if before.is_busy:
+                raise BadInput("a prompt of this session is not answered yet")
+            await before.stop()
+        max_mode = await self._max_mode(summary.id)
+        notices = self._initialized is not None and self._initialized.shows_notices
+        opened = EditorSession(self._client, self._by, self._peer, summary, max_mode, shows_notices=notices)
+        self._sessions[summary.id] = opened
+        return opened
+
+    def _start(self, opened: EditorSession, servers: tuple[dict[str, Any], ...]) -> None:
+        names = ", ".join(str(each.get("name", "?")) for each in servers)
+        told = t("The MCP servers of the editor are not used: {names}. `coder mcp add` adds them.", names=names)
+        opened.start([told] if servers else [])
+
+    async def _max_mode(self, session: SessionId) -> Mode:
+        """The freest mode that a client may choose in this folder."""
+        settings = await self._client.get(ListSettings(session))
+        found = next((each.value for each in settings if each.key == "acp.max_mode"), '"default"')
+        return msgspec.json.decode(found, type=Mode)
+
+    def _opened(self, session: str) -> EditorSession:
+        found = self._sessions.get(SessionId(session))
+        if found is None:
+            raise RpcError(NOT_FOUND, f"no session {session[:_TITLE]!r} is open here; session/load opens one")
+        return found
+
+
+def _rpc_error(error: CoderError) -> RpcError:
+    match error:
+        case UnknownSession():
+            code = NOT_FOUND
+        case BadInput():
+            code = INVALID_PARAMS
+        case _:
+            code = INTERNAL_ERROR
+    return RpcError(code, error_in_words(error))
+
+
+def _folder(cwd: str) -> str:
+    if not os.path.isabs(cwd):
+        raise BadInput(f"cwd must be an absolute path, not {cwd!r}")
+    if not os.path.isdir(cwd):
+        raise BadInput(f"there is no folder {cwd!r}")
+    return cwd
+
+
+def _listed(summary: Summary) -> Fields:
+    title = summary.title or " ".join(summary.last_prompt.split())[:_TITLE]
+    updated = datetime.fromtimestamp(summary.updated_at / 1000, UTC).isoformat().replace("+00:00", "Z")
+    named = {"title": title} if title else {}
+    return {"sessionId": summary.id, "cwd": summary.cwd, "updatedAt": updated, **named}

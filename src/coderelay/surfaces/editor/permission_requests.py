@@ -1,0 +1,212 @@
+"""Open asks as `session/request_permission`. An ask that is answered elsewhere closes its request, and an answer of
+the client is an answer like any other: the first one counts."""
+
+import asyncio
+import logging
+from typing import Any, Literal, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from coderelay.acp.updates import Fields, in_content, text_block, tool_call_update
+from coderelay.client.ask_text import AskOption, in_words, parse_answer, shown
+from coderelay.client.ask_text import headline as headline_of
+from coderelay.client.client import Client
+from coderelay.client.language import t
+from coderelay.protocol.asks import (
+    Allow,
+    Answers,
+    Ask,
+    By,
+    Decision,
+    DenyAndStop,
+    PermissionAsk,
+    PlanAsk,
+    PlanDecision,
+    QuestionAsk,
+)
+from coderelay.protocol.commands import AnswerAsk
+from coderelay.protocol.errors import CoderError
+from coderelay.protocol.ids import AskId, SessionId
+from coderelay.protocol.modes import MODE_NAMES
+from coderelay.protocol.session_events import Mode
+from coderelay.surfaces.editor.session_updates import SessionUpdates
+from coderelay.wire.errors import PeerLost, RpcError
+from coderelay.wire.peer import Peer
+
+log = logging.getLogger(__name__)
+
+OptionKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
+_KINDS: dict[str, OptionKind] = {
+    "y": "allow_once",
+    "e": "allow_always",
+    "a": "allow_always",
+    "n": "reject_once",
+    "s": "reject_always",
+    "smart": "allow_always",
+    "default": "allow_once",
+    "keep": "reject_once",
+    "stop": "reject_always",
+    "deny": "reject_once",
+}
+"""The kinds of the answers that ask_text offers. Any other answer is one to a question. Nobody remembers a refusal,
+so `reject_always` is the stronger refusal that there is, the one that also stops the turn; its name says so."""
+
+
+class _NotAnswered(Exception):
+    """The client has no answer that counts; the ask stays open."""
+
+
+class _Open(Struct, frozen=True):
+    session: SessionId
+    task: asyncio.Task[None]
+
+
+class PermissionRequests:
+    """`session` is the session that the client knows; the asks may be of its children. Options that would lead into a
+    mode freer than `max_mode` are not offered."""
+
+    def __init__(
+        self, client: Client, by: By, peer: Peer, session: SessionId, updates: SessionUpdates, max_mode: Mode
+    ) -> None:
+        self._client = client
+        self._by = by
+        self._peer = peer
+        self._session = session
+        self._updates = updates
+        self._max_mode: Mode = max_mode
+        self._known: set[AskId] = set()
+        self._open: dict[AskId, _Open] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def open(self, session: SessionId, ask: Ask) -> None:
+        """Put an ask to the client, unless it was put already."""
+        if ask.id in self._known:
+            return
+        self._known.add(ask.id)
+        task = asyncio.get_running_loop().create_task(
+            self._put(session, ask, is_shown=self._updates.knows(ask.call_id))
+        )
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        self._open[ask.id] = _Open(session, task)
+
+    def close(self, ask: AskId) -> None:
+        """The ask was answered. If the client did not do it, its request is taken back."""
+        if (found := self._open.pop(ask, None)) is not None:
+            found.task.cancel()
+
+    def close_all(self, session: SessionId) -> None:
+        for ask in [ask for ask, found in self._open.items() if found.session == session]:
+            self.close(ask)
+
+    async def stop(self) -> None:
+        """Take back all requests; the asks stay open."""
+        for ask in list(self._open):
+            self.close(ask)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _put(self, session: SessionId, ask: Ask, *, is_shown: bool) -> None:
+        try:
+            decision = await self._decision(ask)
+        except _NotAnswered as error:
+            self._open.pop(ask.id, None)
+            told = t("{problem} Answer it elsewhere: coder answer {id}", problem=error, id=ask.id)
+            self._peer.tell("session/update", {"sessionId": self._session, "update": self._updates.notice(told)})
+            return
+        except PeerLost:
+            return
+        finally:
+            if not is_shown:
+                self._settle(ask)
+        self._open.pop(ask.id, None)  # from here on, it is an answer like any other
+        try:
+            await self._client.send(AnswerAsk(session=session, ask=ask.id, decision=decision, by=self._by))
+        except CoderError:
+            log.exception("an answer of the editor was refused")
+
+    def _settle(self, ask: Ask) -> None:
+        """End what only the request has shown as a tool call."""
+        update = tool_call_update(_call(ask), "completed")
+        self._peer.tell("session/update", {"sessionId": self._session, "update": update})
+
+    async def _decision(self, ask: Ask) -> Decision:
+        if not isinstance(ask, QuestionAsk):
+            return await self._chosen(ask)
+        answers: dict[str, str] = {}
+        for question in ask.questions:
+            decision = await self._chosen(replace(ask, questions=(question,)))
+            if not isinstance(decision, Answers):
+                return decision
+            answers |= decision.answers
+        return Answers(answers)
+
+    async def _chosen(self, ask: Ask) -> Decision:
+        options = self._options(ask)
+        params: Fields = {
+            "sessionId": self._session,
+            "toolCall": self._tool_call(ask),
+            "options": [_option_fields(each) for each in options],
+        }
+        try:
+            result = await self._peer.ask("session/request_permission", params)
+        except RpcError as error:
+            log.warning("the editor cannot ask for permission: %s", error.message)
+            raise _NotAnswered(t("The editor did not put the question: {problem}.", problem=error.message)) from error
+        chosen = _outcome(result)
+        if chosen is None:
+            return DenyAndStop()
+        if chosen not in [each.answer for each in options]:
+            raise _NotAnswered(t("The editor gave an answer that was not offered: {answer}.", answer=repr(chosen)))
+        return parse_answer(ask, [chosen])
+
+    def _options(self, ask: Ask) -> list[AskOption]:
+        offered = list(shown(ask).options)
+        if isinstance(ask, QuestionAsk):
+            return [*offered, AskOption("", t("No answer"), "deny"), AskOption("", t("No, and stop"), "stop")]
+        return [each for each in offered if self._is_within(parse_answer(ask, [each.answer]))]
+
+    def _is_within(self, decision: Decision) -> bool:
+        """Whether a decision leads into no mode that a client may not choose."""
+        match decision:
+            case Allow(mode=str() as mode):
+                pass
+            case PlanDecision(option="smart"):
+                mode = "auto-edit"
+            case _:
+                return True
+        return MODE_NAMES.index(mode) <= MODE_NAMES.index(self._max_mode)
+
+    def _tool_call(self, ask: Ask) -> Fields:
+        """The whole call, because the client may not know it: it may be one of a subagent."""
+        fields: Fields = {"toolCallId": _call(ask), "status": "pending"}
+        if isinstance(ask, PermissionAsk):
+            diffs = self._updates.diffs(ask.need) if ask.need.diff else []
+            words = in_words(replace(ask, need=replace(ask.need, diff="")))
+            content = [in_content(text_block(words)), *diffs]
+            return {**self._updates.call_fields(ask.need), **fields, "content": content}
+        kind = "switch_mode" if isinstance(ask, PlanAsk) else "other"
+        content = [in_content(text_block(in_words(ask)))]
+        return {**fields, "title": headline_of(ask), "kind": kind, "content": content}
+
+
+def _call(ask: Ask) -> str:
+    return ask.id if ask.call_id is None else ask.call_id
+
+
+def _option_fields(option: AskOption) -> Fields:
+    """A question's own answers are numbers."""
+    name = option.label if not option.meaning else f"{option.label} ({option.meaning})"
+    return {"optionId": option.answer, "name": name, "kind": _KINDS.get(option.answer, "allow_once")}
+
+
+def _outcome(result: Any) -> str | None:
+    """The option that the person chose; None if the client cancelled the request. Raises _NotAnswered."""
+    outcome: object = cast("Fields", result).get("outcome") if isinstance(result, dict) else None
+    match outcome:
+        case {"outcome": "selected", "optionId": str() as option}:
+            return option
+        case {"outcome": "cancelled"}:
+            return None
+        case _:
+            raise _NotAnswered(t("The editor gave no answer that can be understood."))

@@ -1,0 +1,182 @@
+"""The official ACP client with a real `coder acp`. Every message of ours is checked against the published schema."""
+
+import asyncio
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import acp
+from acp import schema
+from acp.client import ClientSideConnection
+from acp.connection import StreamDirection, StreamEvent
+from pydantic import BaseModel, ValidationError
+
+from tests.coder_process import PROGRAM, Coder
+from tests.patience import PATIENCE
+
+RESULTS: dict[str, type[BaseModel]] = {
+    "initialize": schema.InitializeResponse,
+    "session/new": schema.NewSessionResponse,
+    "session/load": schema.LoadSessionResponse,
+    "session/resume": schema.ResumeSessionResponse,
+    "session/close": schema.CloseSessionResponse,
+    "session/list": schema.ListSessionsResponse,
+    "session/prompt": schema.PromptResponse,
+    "session/set_mode": schema.SetSessionModeResponse,
+}
+PARAMS: dict[str, type[BaseModel]] = {
+    "session/update": schema.SessionNotification,
+    "session/request_permission": schema.RequestPermissionRequest,
+}
+
+
+class Asked:
+    """A permission request that waits for the person."""
+
+    def __init__(self, tool_call: schema.ToolCallUpdate, options: list[schema.PermissionOption]) -> None:
+        self.tool_call = tool_call
+        self.options = options
+        self.answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        return {each.option_id: each.kind for each in self.options}
+
+    def choose(self, option: str | None) -> None:
+        """None: the editor cancels the request, as it does after session/cancel."""
+        self.answer.set_result(option)
+
+
+class Screen:
+    """What the editor shows."""
+
+    def __init__(self) -> None:
+        self.updates: list[dict[str, Any]] = []
+        self.raw: list[dict[str, Any]] = []
+        self.sent: list[str] = []
+        self.problems: list[str] = []
+        self.asked: asyncio.Queue[Asked] = asyncio.Queue()
+        self._changed = asyncio.Condition()
+        self._methods: dict[object, str] = {}
+
+    async def request_permission(
+        self, session_id: str, tool_call: schema.ToolCallUpdate, options: list[schema.PermissionOption], **_: Any
+    ) -> schema.RequestPermissionResponse:
+        asked = Asked(tool_call, options)
+        self.asked.put_nowait(asked)
+        option = await asked.answer
+        if option is None:
+            return schema.RequestPermissionResponse(outcome=schema.DeniedOutcome(outcome="cancelled"))
+        return schema.RequestPermissionResponse(outcome=schema.AllowedOutcome(outcome="selected", option_id=option))
+
+    async def session_update(self, session_id: str, update: Any, **_: Any) -> None:
+        return  # `see` takes them, in the order in which they arrive
+
+    def see(self, event: StreamEvent) -> None:
+        message = event.message
+        if event.direction is StreamDirection.OUTGOING:
+            if "method" in message and "id" in message:
+                self._methods[message["id"]] = message["method"]
+                self.sent.append(message["method"])
+                asyncio.get_running_loop().create_task(self._tell())
+            return
+        self.raw.append(message)
+        model, said = self._expected(message)
+        if model is not None:
+            self._check(model, said)
+        if message.get("method") == "session/update":
+            self.updates.append(message["params"]["update"])
+        asyncio.get_running_loop().create_task(self._tell())
+
+    async def until(self, kind: str, **fields: Any) -> dict[str, Any]:
+        """The first update of a kind that has these fields."""
+        async with asyncio.timeout(PATIENCE), self._changed:
+            while True:
+                for each in self.updates:
+                    if each["sessionUpdate"] == kind and fields.items() <= each.items():
+                        return each
+                await self._changed.wait()
+
+    async def until_told(self, method: str) -> dict[str, Any]:
+        async with asyncio.timeout(PATIENCE), self._changed:
+            while True:
+                for each in self.raw:
+                    if each.get("method") == method:
+                        return each["params"]
+                await self._changed.wait()
+
+    async def until_sent(self, method: str, count: int) -> None:
+        """Until so many requests of a method are on their way."""
+        async with asyncio.timeout(PATIENCE), self._changed:
+            await self._changed.wait_for(lambda: self.sent.count(method) >= count)
+
+    async def next_asked(self) -> Asked:
+        async with asyncio.timeout(PATIENCE):
+            return await self.asked.get()
+
+    def text(self, kind: str = "agent_message_chunk") -> str:
+        return "".join(each["content"]["text"] for each in self.updates if each["sessionUpdate"] == kind)
+
+    def calls(self) -> dict[str, dict[str, Any]]:
+        """The tool calls as patched until now."""
+        found: dict[str, dict[str, Any]] = {}
+        for each in self.updates:
+            if each["sessionUpdate"] in ("tool_call", "tool_call_update"):
+                found.setdefault(each["toolCallId"], {}).update(each)
+        return found
+
+    async def _tell(self) -> None:
+        async with self._changed:
+            self._changed.notify_all()
+
+    def _expected(self, message: dict[str, Any]) -> tuple[type[BaseModel] | None, Any]:
+        if (method := message.get("method")) is not None:
+            return PARAMS.get(method), message["params"]
+        return RESULTS.get(self._methods.get(message.get("id"), "")), message.get("result")
+
+    def _check(self, model: type[BaseModel], said: Any) -> None:
+        """The schema allows other fields everywhere, but ours are none of it: they are dropped by the models."""
+        if said is None:
+            return
+        try:
+            read = model.model_validate(said).model_dump(by_alias=True, exclude_unset=True, mode="json")
+        except ValidationError as error:
+            self.problems.append(f"{said}: {error}")
+            return
+        if read != said:
+            self.problems.append(f"{said} was read as {read}")
+
+
+class Opened:
+    def __init__(self, agent: ClientSideConnection, process: asyncio.subprocess.Process, screen: Screen) -> None:
+        self.agent = agent
+        self.process = process
+        self.screen = screen
+
+    async def new(self, coder: Coder) -> str:
+        return (await self.agent.new_session(cwd=str(coder.cwd), mcp_servers=[])).session_id
+
+    def prompt(self, session: str, text: str) -> "asyncio.Task[schema.PromptResponse]":
+        return asyncio.ensure_future(self.agent.prompt(session_id=session, prompt=[acp.text_block(text)]))
+
+
+@asynccontextmanager
+async def editor(coder: Coder) -> AsyncGenerator[Opened]:
+    """A real process, initialized. It must end by itself when its input is closed, unless a test has killed it."""
+    screen = Screen()
+    patient = {"shutdown_timeout": PATIENCE, "limit": 50 * 1024 * 1024, "stderr": None}
+    async with acp.spawn_agent_process(
+        screen,  # pyright: ignore[reportArgumentType]  # the methods that the agent does not use are left out
+        sys.executable,
+        *PROGRAM,
+        "acp",
+        env=coder.env,
+        cwd=coder.cwd,
+        transport_kwargs=patient,
+        observers=[screen.see],
+        use_unstable_protocol=True,
+    ) as (agent, process):
+        await agent.initialize(protocol_version=acp.PROTOCOL_VERSION)
+        yield Opened(agent, process, screen)
+    assert screen.problems == []

@@ -1,0 +1,79 @@
+"""Asks in an editor that are no plain permissions: questions, plans, and those of subagents."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.children.scene import conversations, task
+from tests.coder_process import Coder
+from tests.conftest import Serve
+from tests.editor.editor import editor
+from tests.house import story
+from tests.model_server import ModelServerThread, bash, by_history, call, proposes, says, script
+
+CoderOn = Callable[[ModelServerThread], Coder]
+QUESTIONS = [
+    {"question": "Which one?", "header": "One", "options": [{"label": "red"}, {"label": "blue"}]},
+    {"question": "How many?", "header": "Many", "options": [{"label": "few"}, {"label": "lots"}]},
+]
+
+
+@story
+async def test_a47_questions_are_chosen_one_after_the_other(coder_on: CoderOn, serve: Serve) -> None:
+    """Without forms, a question is a permission request with its answers."""
+    server = serve(script(proposes(call("ask_user", questions=QUESTIONS)), says("thanks")))
+    coder = coder_on(server)
+    async with editor(coder) as opened:
+        prompt = opened.prompt(await opened.new(coder), "ask me")
+        first = await opened.screen.next_asked()
+        assert [each.name for each in first.options] == ["red", "blue", "No answer", "No, and stop"]
+        assert first.tool_call.title == "Which one?"
+        first.choose("2")
+        second = await opened.screen.next_asked()
+        assert second.tool_call.title == "How many?"
+        second.choose("1")
+        assert (await prompt).stop_reason == "end_turn"
+    answered = server.requests[1]["messages"][-1]["content"]
+    assert "blue" in answered
+    assert "few" in answered
+
+
+@story
+async def test_a48_a_plan_is_approved_within_max_mode(coder_on: CoderOn, serve: Serve) -> None:
+    """X-45: the answer that leads into auto-edit is not offered, because the editor may not choose that mode."""
+    coder = coder_on(serve(script(proposes(call("plan_exit", plan="1. look\n2. write")), says("on it"))))
+    async with editor(coder) as opened:
+        session = await opened.new(coder)
+        await opened.agent.set_session_mode(session_id=session, mode_id="plan")
+        prompt = opened.prompt(session, "plan it")
+        asked = await opened.screen.next_asked()
+        assert asked.kinds == {"default": "allow_once", "keep": "reject_once", "stop": "reject_always"}
+        assert asked.tool_call.kind == "switch_mode"
+        asked.choose("default")
+        await prompt
+        await opened.screen.until("current_mode_update", currentModeId="default")
+
+
+CHILD = conversations(
+    parent=[proposes(task("a task", "the child's work")), says("all done")],
+    children={"the child's work": [proposes(bash("rm -rf a; echo one >> effects")), says("child done")]},
+)
+
+
+@story
+async def test_an_ask_of_a_subagent_comes_under_the_session_of_its_parent(
+    coder_on: CoderOn, serve: Serve, folder: Path
+) -> None:
+    coder = coder_on(serve(by_history(CHILD)))
+    coder.home.mkdir()
+    (coder.home / "config.json").write_text('{"mode": "auto-edit"}')
+    async with editor(coder) as opened:
+        session = await opened.new(coder)
+        prompt = opened.prompt(session, "go")
+        asked = await opened.screen.next_asked()
+        request = next(each for each in opened.screen.raw if each.get("method") == "session/request_permission")
+        assert request["params"]["sessionId"] == session
+        asked.choose("y")
+        assert (await prompt).stop_reason == "end_turn"
+        assert opened.screen.text() == "all done"
+        assert {each["status"] for each in opened.screen.calls().values()} == {"completed"}
+    assert (folder / "effects").read_text() == "one\n"

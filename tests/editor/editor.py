@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -91,12 +91,15 @@ class Screen:
 
     async def until(self, kind: str, **fields: Any) -> dict[str, Any]:
         """The first update of a kind that has these fields."""
+        return await self.until_seen(
+            lambda each: each["sessionUpdate"] == kind and all(each.get(name) == fields[name] for name in fields)
+        )
+
+    async def until_seen(self, is_wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         async with asyncio.timeout(PATIENCE), self._changed:
-            while True:
-                for each in self.updates:
-                    if each["sessionUpdate"] == kind and fields.items() <= each.items():
-                        return each
+            while not (found := [each for each in self.updates if is_wanted(each)]):
                 await self._changed.wait()
+        return found[0]
 
     async def until_told(self, method: str) -> dict[str, Any]:
         async with asyncio.timeout(PATIENCE), self._changed:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -301,3 +302,52 @@ async def test_an_editor_that_leaves_and_comes_back_is_asked_again(
             while opened.screen.text() != "done":
                 await opened.screen.until("agent_message_chunk")
     assert (folder / "effects").read_text() == "one\n"
+
+
+@story
+async def test_a_session_that_is_closed_ends_its_prompt_and_one_that_is_deleted_is_gone(
+    coder_on: CoderOn, serve: Serve
+) -> None:
+    coder = coder_on(serve(script(hangs(says("I begin and never end"), 2))))
+    async with editor(coder) as opened:
+        session = await opened.new(coder)
+        prompt = opened.prompt(session, "go")
+        await opened.screen.until("agent_message_chunk")
+        await opened.agent.close_session(session_id=session)
+        assert (await prompt).stop_reason == "cancelled"
+        with pytest.raises(acp.RequestError) as closed:
+            await opened.prompt(session, "go on")
+        assert closed.value.code == -32002
+        assert len((await opened.agent.list_sessions()).sessions) == 1
+        resumed = await opened.agent.resume_session(cwd=str(coder.cwd), session_id=session, mcp_servers=[])
+        assert resumed.modes is not None
+        assert resumed.modes.current_mode_id == "default"
+
+
+@story
+async def test_the_output_of_a_command_is_shown_while_it_runs(coder_on: CoderOn, serve: Serve, folder: Path) -> None:
+    os.mkfifo(folder / "gate")
+    coder = coder_on(serve(script(proposes(bash("echo begun; cat gate; echo over")), says("done"))))
+    coder.home.mkdir()
+    (coder.home / "config.json").write_text('{"mode": "yolo"}')
+    async with editor(coder) as opened:
+        prompt = opened.prompt(await opened.new(coder), "run it")
+        shown = await opened.screen.until_seen(lambda each: each.get("status") == "in_progress" and "content" in each)
+        assert shown["content"][0]["content"]["text"] == "```\nbegun\n```"
+        await asyncio.to_thread((folder / "gate").write_text, "opened\n")
+        await prompt
+        [whole] = opened.screen.calls().values()
+        assert "begun\nopened\nover" in whole["content"][0]["content"]["text"]
+
+
+@story
+async def test_a_prompt_from_elsewhere_is_shown_in_the_editor(coder_on: CoderOn, serve: Serve) -> None:
+    coder = coder_on(serve(script(says("one"), says("two"))))
+    async with editor(coder) as opened:
+        session = await opened.new(coder)
+        await opened.prompt(session, "first")
+        ran = await asyncio.to_thread(coder.run, "-p", "second", "--resume", session)
+        assert ran.code == 0, ran.err
+        shown = await opened.screen.until("user_message_chunk")
+        assert shown["content"]["text"] == "second"
+        await opened.screen.until("agent_message_chunk", content={"type": "text", "text": "two"})

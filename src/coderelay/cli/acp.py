@@ -23,6 +23,8 @@ from coderelay.wire.file_transport import FileTransport
 def main(arguments: list[str]) -> int:
     parser = Arguments(prog="coder acp", description=t(__doc__ or ""), allow_abbrev=False, formatter_class=HelpText)
     parser.parse_args(arguments)
+    if os.isatty(0):
+        sys.stderr.write(t("coder acp is started by an editor, and waits for its messages. Ctrl-C ends it.") + "\n")
     reads, writes = _take_standard_files()
     try:
         return run_loop(_run(new_app(), reads, writes))

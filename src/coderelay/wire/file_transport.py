@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from coderelay.wire.transport import MOST_BYTES, Oversized
 
-_PIECE = 1 << 16
+_PIECE, _PIECES = 1 << 16, 4
 _MOST_WAITING = 1 << 20  # bytes that nobody has read yet
 _LEAVING_SECONDS = 2.0
 
@@ -23,7 +23,8 @@ class FileTransport:
     def __init__(self, reads: int, writes: int, most_bytes: int = MOST_BYTES) -> None:
         self._loop = asyncio.get_running_loop()
         self._lines = LineBuffer(most_bytes)
-        self._arrived: asyncio.Queue[bytes] = asyncio.Queue(4)
+        self._arrived: asyncio.Queue[bytes] = asyncio.Queue()
+        self._places = threading.Semaphore(_PIECES)  # for pieces that nobody has received yet
         self._ready: list[bytes | Oversized] = []
         self._is_over = False
         self._to_write: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
@@ -39,6 +40,7 @@ class FileTransport:
             if self._is_over:
                 return None
             data = await self._arrived.get()
+            self._places.release()
             self._is_over = not data
             self._ready = self._lines.take(data) if data else self._lines.finish()
         return self._ready.pop(0)
@@ -70,10 +72,9 @@ class FileTransport:
                 continue
             except OSError:
                 data = b""
-            try:
-                asyncio.run_coroutine_threadsafe(self._arrived.put(data), self._loop).result()
-            except (RuntimeError, asyncio.CancelledError):
-                return  # the event loop has ended
+            self._places.acquire()
+            if not self._tell(self._arrived.put_nowait, data):
+                return
 
     def _write(self, file: int) -> None:
         is_broken = False
@@ -83,7 +84,7 @@ class FileTransport:
                 return
         self._tell(self._written.set)
 
-    def _tell(self, what: Callable[..., None], *values: int) -> bool:
+    def _tell(self, what: Callable[..., None], *values: int | bytes) -> bool:
         try:
             self._loop.call_soon_threadsafe(what, *values)
         except RuntimeError:  # the event loop has ended

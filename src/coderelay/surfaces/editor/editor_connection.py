@@ -27,7 +27,7 @@ from coderelay.client.client import Client
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import t
 from coderelay.protocol.asks import By
-from coderelay.protocol.commands import CreateSession
+from coderelay.protocol.commands import CreateSession, DeleteSession
 from coderelay.protocol.errors import BadInput, CannotRun, CoderError, UnknownSession
 from coderelay.protocol.ids import SessionId, new_id
 from coderelay.protocol.queries import ListSessions, ListSettings, ShowDefaults, ShowSession, WhyNotRun
@@ -51,6 +51,7 @@ class EditorConnection:
         self._by = by
         self._peer = Peer(transport, self)
         self._sessions: dict[SessionId, EditorSession] = {}
+        self._opening = asyncio.Lock()  # one session is opened or closed at a time
         self._initialized: Initialize | None = None
         self._methods: dict[str, Method] = {
             "initialize": self._initialize,
@@ -59,6 +60,7 @@ class EditorConnection:
             "session/load": self._load,
             "session/resume": self._resume,
             "session/close": self._close,
+            "session/delete": self._delete,
             "session/list": self._list,
             "session/prompt": self._prompt,
             "session/set_mode": self._set_mode,
@@ -98,7 +100,7 @@ class EditorConnection:
                 "loadSession": True,
                 "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
                 "mcpCapabilities": {"http": False, "sse": False},
-                "sessionCapabilities": {"list": {}, "resume": {}, "close": {}},
+                "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}},
             },
             "authMethods": [],
             "agentInfo": {"name": "coderelay", "title": "coderelay", "version": __version__},
@@ -128,29 +130,38 @@ class EditorConnection:
                 by=self._by,
             )
         )
-        opened = await self._open(session)
+        async with self._opening:
+            opened = await self._open(session)
         result = {"sessionId": session, "modes": opened.modes}
         return Reply(result, lambda: self._start(opened, wanted.mcp_servers))
 
     async def _load(self, request: Request) -> Reply:
         wanted = read_params(request.params, LoadSession)
-        opened = await self._open(SessionId(wanted.session_id))
-        await opened.replay()
+        async with self._opening:
+            opened = await self._open(SessionId(wanted.session_id))
+            await opened.replay()
         return Reply({"modes": opened.modes}, lambda: self._start(opened, wanted.mcp_servers))
 
     async def _resume(self, request: Request) -> Reply:
         """Like load, without the history."""
         wanted = read_params(request.params, LoadSession)
-        opened = await self._open(SessionId(wanted.session_id))
+        async with self._opening:
+            opened = await self._open(SessionId(wanted.session_id))
         return Reply({"modes": opened.modes}, lambda: self._start(opened, wanted.mcp_servers))
 
     async def _close(self, request: Request) -> Fields:
-        """Stop what the editor wanted, as the protocol says, and forget the session; the log keeps it."""
         opened = self._opened(read_params(request.params, InSession).session_id)
-        if opened.is_busy:
-            await opened.cancel()
-        del self._sessions[opened.id]
-        await opened.stop()
+        async with self._opening:
+            self._sessions.pop(opened.id, None)
+            await opened.close()
+        return {}
+
+    async def _delete(self, request: Request) -> Fields:
+        session = SessionId(read_params(request.params, InSession).session_id)
+        await self._client.send(DeleteSession(session=session, by=self._by))
+        async with self._opening:
+            if (opened := self._sessions.pop(session, None)) is not None:
+                await opened.stop()
         return {}
 
     async def _list(self, request: Request) -> Fields:

@@ -57,6 +57,7 @@ class EditorSession:
         self._max_mode: Mode = max_mode
         self._asks = PermissionRequests(client, by, peer, self.id, self._updates, max_mode)
         self._seq = summary.head
+        self._updates.is_midway = summary.turn_open
         self._order = asyncio.Lock()
         self._prompts: dict[PromptId, asyncio.Future[str]] = {}  # sent by this editor, and not over yet
         self._turns: dict[TurnId, PromptId] = {}
@@ -129,6 +130,13 @@ class EditorSession:
             command = ConfigureSession(session=self.id, by=self._by, mode=chosen, when="next_turn")
             await self._client.send(command)
 
+    async def close(self) -> None:
+        """End what the editor has begun, and wait until it is answered. The log keeps the session."""
+        if waiting := list(self._prompts.values()):
+            await self.cancel()
+            await asyncio.wait(waiting)
+        await self.stop()
+
     async def stop(self) -> None:
         """Stop sending. The session goes on without this editor, and its asks stay open."""
         for task in self._tasks:
@@ -149,7 +157,7 @@ class EditorSession:
                 if told:
                     self.send(chunk("agent_message_chunk", text_block(told)))
                 return begun[0] if begun else None
-            text = told.text
+            text = told.text + content.text.removeprefix(typed)
         prompt = PromptId(new_id())
         over = self._expect(prompt)
         command = SendPrompt(

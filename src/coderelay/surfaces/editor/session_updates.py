@@ -1,6 +1,7 @@
 """The log of one session as `session/update` notifications."""
 
 import os
+import time
 from typing import Any, assert_never
 
 import msgspec
@@ -47,6 +48,8 @@ from coderelay.protocol.live import Live, Notice, OutputDelta, TextDelta, Thinki
 from coderelay.protocol.session_events import Mode
 
 _TITLE = 300
+_TAIL = 8192  # characters of an output while its command runs
+_PAUSE_SECONDS = 0.3
 _KINDS: dict[Kind, ToolKind] = {
     "read": "read",
     "edit": "edit",
@@ -71,19 +74,29 @@ class _Written(Struct):
     thinking: str = ""
 
 
+class _Output(Struct):
+    """What is shown of a command's output while it runs, and when it may be shown again."""
+
+    text: str = ""
+    next_at: float = 0.0
+
+
 class SessionUpdates:
-    """Makes the updates, event by event. The prompts in `own` came from this client, which shows them itself."""
+    """Makes the updates, event by event. The prompts in `own` came from this client, which shows them itself. If it
+    begins `midway`, a message may be half written, which is shown when it is complete."""
 
     def __init__(self, cwd: str, mode: Mode, *, shows_notices: bool = False) -> None:
         self.cwd = cwd
         self.mode: Mode = mode
         self.own: set[PromptId] = set()
+        self.is_midway = False
         self._is_own_turn = False
         self._shows_notices = shows_notices
         self._calls: dict[CallId, Call] = {}
         self._needs: dict[CallId, Need] = {}
         self._images: dict[PromptId, tuple[Image, ...]] = {}
         self._written: dict[MessageId, _Written] = {}
+        self._outputs: dict[CallId, _Output] = {}
 
     def knows(self, call: CallId | None) -> bool:
         return call in self._needs
@@ -97,11 +110,13 @@ class SessionUpdates:
                 self._images[event.prompt_id] = event.images
                 return []
             case TurnStarted():
+                self.is_midway = False
                 self.cwd, self._is_own_turn = event.cwd, event.prompt_id in self.own
                 return [*self._in_mode(event.mode), *self._prompt(event.prompt_id, event.said)]
             case PromptTaken():
                 return self._prompt(event.prompt_id, event.said)
             case MessageAdded():
+                self.is_midway = False
                 self._calls |= {call.id: call for call in event.calls}
                 return self._message(event)
             case CallProposed():
@@ -119,7 +134,7 @@ class SessionUpdates:
                 )
                 return [*title, *(self._in_mode(event.mode) if event.mode is not None else [])]
             case TurnEnded():
-                self._calls, self._needs, self._written = {}, {}, {}
+                self._calls, self._needs, self._written, self._outputs = {}, {}, {}, {}
                 return self._problem(event)
             case _:
                 return [self._proposed(judged) for judged in judged_in(event)]
@@ -144,6 +159,8 @@ class SessionUpdates:
 
     def _of_live(self, live: Live) -> list[Fields]:
         match live:
+            case TextDelta() | ThinkingDelta() if self.is_midway:
+                return []
             case TextDelta():
                 self._so_far(live.message_id).text += live.text
                 return [chunk("agent_message_chunk", text_block(live.text), live.message_id)]
@@ -153,9 +170,20 @@ class SessionUpdates:
             case Notice():
                 return [self.notice(retell(live.text, live.said))]
             case OutputDelta():
-                return []  # an update would repeat the whole output; it comes when the call has ended
+                return self._output_so_far(live)
             case _:
                 assert_never(live)
+
+    def _output_so_far(self, live: OutputDelta) -> list[Fields]:
+        """The last part of a command's output. Each update repeats it, so there are only a few in a second."""
+        shown = self._outputs.setdefault(live.call_id, _Output())
+        shown.text = (shown.text + live.text)[-_TAIL:]
+        now = time.monotonic()
+        if now < shown.next_at:
+            return []
+        shown.next_at = now + _PAUSE_SECONDS
+        content = [_output(shown.text, is_markdown=False)]
+        return [tool_call_update(live.call_id, "in_progress", content=content)]
 
     def _so_far(self, message: MessageId) -> _Written:
         return self._written.setdefault(message, _Written())

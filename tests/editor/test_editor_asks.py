@@ -1,5 +1,7 @@
 """Asks in an editor that are no plain permissions: questions, plans, and those of subagents."""
 
+import asyncio
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -76,4 +78,43 @@ async def test_an_ask_of_a_subagent_comes_under_the_session_of_its_parent(
         assert (await prompt).stop_reason == "end_turn"
         assert opened.screen.text() == "all done"
         assert {each["status"] for each in opened.screen.calls().values()} == {"completed"}
+    assert (folder / "effects").read_text() == "one\n"
+
+
+@story
+async def test_an_answer_that_was_not_offered_leaves_the_ask_open(
+    coder_on: CoderOn, serve: Serve, folder: Path
+) -> None:
+    coder = coder_on(serve(script(proposes(bash("rm -rf a; echo one >> effects")), says("done"))))
+    async with editor(coder) as opened:
+        prompt = opened.prompt(await opened.new(coder), "go")
+        (await opened.screen.next_asked()).choose("allow everything")
+        told = await opened.screen.until("agent_message_chunk")
+        [row] = [json.loads(line) for line in coder.run("asks", "--json").out.splitlines()]
+        assert f"coder answer {row['ask']['id']}" in told["content"]["text"]
+        answered = await asyncio.to_thread(coder.run, "answer", "--no-wait", row["ask"]["id"], "allow")
+        assert answered.code == 0, answered.err
+        assert (await prompt).stop_reason == "end_turn"
+    assert (folder / "effects").read_text() == "one\n"
+
+
+@story
+async def test_two_editors_are_asked_and_the_first_answer_counts(
+    coder_on: CoderOn, serve: Serve, folder: Path
+) -> None:
+    """Promise 4 and 6: the session is one, whoever has it open."""
+    coder = coder_on(serve(script(proposes(bash("rm -rf a; echo one >> effects")), says("done"))))
+    async with editor(coder) as one, editor(coder) as other:
+        session = await one.new(coder)
+        prompt = one.prompt(session, "go")
+        asked = await one.screen.next_asked()
+        await other.agent.load_session(cwd=str(folder), session_id=session, mcp_servers=[])
+        (await other.screen.next_asked()).choose("y")
+        await one.screen.until_told("$/cancel_request")
+        asked.choose("n")
+        assert (await prompt).stop_reason == "end_turn"
+        for each in (one, other):
+            await each.screen.until("agent_message_chunk", content={"type": "text", "text": "done"})
+            assert [call["status"] for call in each.screen.calls().values()] == ["completed"]
+        assert other.screen.text("user_message_chunk") == "go"
     assert (folder / "effects").read_text() == "one\n"

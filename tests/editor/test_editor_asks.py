@@ -117,4 +117,7 @@ async def test_two_editors_are_asked_and_the_first_answer_counts(
             await each.screen.until("agent_message_chunk", content={"type": "text", "text": "done"})
             assert [call["status"] for call in each.screen.calls().values()] == ["completed"]
         assert other.screen.text("user_message_chunk") == "go"
+        told = [each.get("method") or each["result"] for each in one.screen.raw]
+        begun = [each.get("params", {}).get("update", {}).get("status") for each in one.screen.raw]
+        assert told.index("$/cancel_request") < begun.index("in_progress")
     assert (folder / "effects").read_text() == "one\n"

@@ -216,9 +216,9 @@ class EditorSession:
             self._asks.open(each.session, ask)
         match each.event:
             case AskAnswered() as event:
-                self._asks.close(event.ask_id)
+                await self._asks.close(event.ask_id)
             case StopRequested() | TurnEnded() | SessionDeleted():
-                self._asks.close_all(each.session)
+                await self._asks.close_all(each.session)
             case _:
                 pass
         if is_own:

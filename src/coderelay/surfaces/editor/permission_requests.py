@@ -91,19 +91,21 @@ class PermissionRequests:
         task.add_done_callback(self._tasks.discard)
         self._open[ask.id] = _Open(session, task)
 
-    def close(self, ask: AskId) -> None:
-        """The ask was answered. If the client did not do it, its request is taken back."""
-        if (found := self._open.pop(ask, None)) is not None:
-            found.task.cancel()
+    async def close(self, *asks: AskId) -> None:
+        """These asks were answered, or nobody waits for them any more. Requests that the client has not answered are
+        taken back before anything else is sent."""
+        found = [self._open.pop(ask) for ask in asks if ask in self._open]
+        for each in found:
+            each.task.cancel()
+        if found:
+            await asyncio.wait([each.task for each in found])
 
-    def close_all(self, session: SessionId) -> None:
-        for ask in [ask for ask, found in self._open.items() if found.session == session]:
-            self.close(ask)
+    async def close_all(self, session: SessionId) -> None:
+        await self.close(*[ask for ask, found in self._open.items() if found.session == session])
 
     async def stop(self) -> None:
         """Take back all requests; the asks stay open."""
-        for ask in list(self._open):
-            self.close(ask)
+        await self.close(*self._open)
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _put(self, session: SessionId, ask: Ask, *, is_shown: bool) -> None:

@@ -61,7 +61,9 @@ def test_the_checker_sees_an_owner_without_an_epoch(journey: Journey) -> None:
     second.send(signal.SIGCONT)
     journey.finish(second)
     journey.finish(first)
-    with pytest.raises(BrokenPromise, match=r"call\.(ended|started) more than once|an older epoch wrote after a newer one"):
+    with pytest.raises(
+        BrokenPromise, match=r"call\.(ended|started) more than once|an older epoch wrote after a newer one"
+    ):
         journey.check()
 
 

@@ -79,7 +79,7 @@ async def ours(clients: int, *, batched: bool) -> dict[str, float]:
     hub = EventHub(feed, By(who="bench", via="web"), HubOptions(cwd="/"))
     await hub.start()
     listening, token = listen("127.0.0.1", 0), Token(TOKEN)
-    app = routes(feed, hub, token, ("/",), listening.url)
+    app = routes(feed, hub, token, ("/",), listening.url, "/")
     server = asyncio.create_task(serve(app, listening, token, until=stopped.wait(), ready=ready.set))
     await ready.wait()
     took = await _measure(listening.port, clients, feed.pieces, lambda: hub.clients, batched=batched)

@@ -152,7 +152,7 @@ async def serving(
     hub = EventHub(client, BROWSER, options)
     await hub.start()
     listening, token, stopped, ready = listen("127.0.0.1", 0), Token(TOKEN), asyncio.Event(), asyncio.Event()
-    app = routes(client, hub, token, (options.cwd,), listening.url)
+    app = routes(client, hub, token, (options.cwd,), listening.url, options.cwd)
     server = asyncio.create_task(serve(app, listening, token, until=stopped.wait(), ready=ready.set))
     try:
         await ready.wait()

@@ -128,6 +128,7 @@ async def test_what_a_new_session_would_get(tmp_path: Path) -> None:
         assert told.status == 200
         assert told.json["defaults"]["mode"] == "default"
         assert {"native", "guide"} <= {each["name"] for each in told.json["agents"]}
+        assert (await web.get("/api/defaults")).json["cwd"] == str(web.coder.folder)  # where the server was started
         assert (await web.get("/api/defaults?cwd=relative")).status == 400
 
 

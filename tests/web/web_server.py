@@ -115,7 +115,7 @@ async def web_server(
     token = Token(SECRET)
     async with house(root, model or script()) as coder:
         client = coder.host.connect(NO_CAPABILITIES)
-        app = routes(client, Echo(), token, (str(root / "work"),), listening.url)
+        app = routes(client, Echo(), token, (str(root / "work"),), listening.url, str(root / "work"))
         ready, stopped = asyncio.Event(), asyncio.Event()
         serving = asyncio.create_task(
             serve(

@@ -70,7 +70,7 @@ async def _run(options: argparse.Namespace, app: App) -> int:
         await hub.start()
         try:
             await serve(
-                routes(client, hub, token, _roots(settings), listening.url),
+                routes(client, hub, token, _roots(settings), listening.url, _folder()),
                 listening,
                 token,
                 until=_stop_on_signals().wait(),

@@ -33,10 +33,10 @@ export function NewSessionDialog() {
   );
 
   useEffect(() => {
-    recentFolders().then(
-      (cwds) => {
+    Promise.all([recentFolders(), choices("")]).then(
+      ([cwds, here]) => {
         setRecent(cwds);
-        setCwd((before) => before || cwds[0] || "");
+        setCwd((before) => before || cwds[0] || here.cwd);
       },
       () => undefined, // there is nothing to choose from; a folder can be typed
     );

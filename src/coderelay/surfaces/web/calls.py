@@ -1,7 +1,6 @@
 """The calls of the web server: small questions that need no stream of events."""
 
 import asyncio
-import os
 from collections.abc import Mapping
 from typing import TypeVar
 from uuid import UUID
@@ -52,8 +51,11 @@ class _Title(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Calls:
-    def __init__(self, client: Client, token: Token, roots: tuple[str, ...], url: str) -> None:
+    """`cwd` is the folder that a new session gets if nobody names one."""
+
+    def __init__(self, client: Client, token: Token, roots: tuple[str, ...], url: str, cwd: str) -> None:
         self._client = client
+        self._cwd = cwd
         self._token = token
         self._roots = roots
         self._url = url
@@ -82,7 +84,7 @@ class Calls:
         body = await _body(request, _Title)
         if not body.prompt.strip():
             raise BadInput("a session without a prompt has no title yet")
-        cwd = _path(body.cwd or os.path.expanduser("~"))
+        cwd = _path(body.cwd or self._cwd)
         title = ""
         try:
             async with asyncio.timeout(_MODEL_SECONDS):
@@ -109,7 +111,7 @@ class Calls:
 
     async def defaults(self, request: Request) -> Response:
         """What a new session in a folder gets if nobody chooses otherwise, and what there is to choose from."""
-        cwd = _path(request.query_params.get("cwd") or os.path.expanduser("~"))
+        cwd = _path(request.query_params.get("cwd") or self._cwd)
         defaults = await self._client.get(ShowDefaults(cwd))
         models = await self._client.get(ListModels(cwd=cwd))
         agents = await self._client.get(ListAgents(cwd=cwd))

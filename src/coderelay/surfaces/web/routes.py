@@ -38,9 +38,10 @@ class Events(Protocol):
         ...
 
 
-def routes(client: Client, events: Events, token: Token, roots: tuple[str, ...], url: str) -> Starlette:
-    """The app. `roots` are the folders that may be browsed; `url` is where this server is, for links."""
-    calls = Calls(client, token, roots, url)
+def routes(client: Client, events: Events, token: Token, roots: tuple[str, ...], url: str, cwd: str) -> Starlette:
+    """The app. `roots` are the folders that may be browsed; `url` is where this server is, for links; `cwd` is the
+    folder that is offered for a new session."""
+    calls = Calls(client, token, roots, url, cwd)
 
     async def talk(websocket: WebSocket) -> None:
         chosen = chosen_subprotocol(websocket.scope["subprotocols"])

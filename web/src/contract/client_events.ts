@@ -49,12 +49,7 @@ export interface FilePayload {
 
 export interface FilesList {
   type: "files.list";
-  payload?: FilesPayload;
-}
-
-export interface FilesPayload {
-  sessionId?: string | null;
-  cwd?: string | null;
+  payload: SessionPayload;
 }
 
 export interface FilesRead {

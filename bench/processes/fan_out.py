@@ -61,10 +61,10 @@ class Feed:
         return Summary(SESSION, "/work", "native", "model", "default", 0, 0, title="t", head=1)
 
     async def send(self, command: object) -> Any:
-        raise NotImplementedError
+        raise AssertionError("nobody sends anything here")
 
     async def follow(self, session: SessionId, after: int = 0) -> AsyncGenerator[Recorded | Live, None]:
-        raise NotImplementedError
+        raise AssertionError("nobody follows one session here")
         yield
 
     async def follow_all(

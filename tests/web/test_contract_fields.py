@@ -16,7 +16,8 @@ from tests.web.browser import Event, Site, serving, web
 
 @story
 async def test_b47_to_b51_every_event_has_the_fields_of_the_contract(tmp_path: Path) -> None:
-    """B-03: a session from its start to its end, as a client sees it. B-40, B-41, B-46 to B-51."""
+    """B-03: a session from its start to its end, as a client sees it. B-40, B-41, B-46, B-47, B-48,
+    B-49, B-50, B-51."""
     answers = script(proposes(bash("rm -rf a")), says("done"))
     async with web(tmp_path, answers) as site, site.client() as page:
         await page.send("session.start", title="Clean up", prompt="go", mode="default", cwd=str(site.folder))

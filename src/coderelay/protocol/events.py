@@ -45,6 +45,7 @@ from coderelay.protocol.session_events import (
     ApprovalRevoked,
     BackgroundEnded,
     BackgroundStopRequested,
+    ChildOpened,
     EnvironmentSetUp,
     Event,
     HistoryCleared,
@@ -280,13 +281,6 @@ class CallAsked(Event, frozen=True, tag="call.asked"):
     batch_id: MessageId
     call_id: CallId
     ask: PermissionAsk
-
-
-class ChildOpened(Event, frozen=True, tag="child.opened"):
-    """A call opened a child session, whose own log records its progress. Follows call.started."""
-
-    call_id: CallId
-    child: SessionId
 
 
 class TurnEnded(Event, frozen=True, tag="turn.ended"):

@@ -169,6 +169,13 @@ class PartialsKept(Event, frozen=True, tag="partials.kept"):
     blocks: tuple[PartialBlock, ...]
 
 
+class ChildOpened(Event, frozen=True, tag="child.opened"):
+    """A call opened a child session, whose own log records its progress. Follows call.started."""
+
+    call_id: CallId
+    child: SessionId
+
+
 class SessionDeleted(Event, frozen=True, tag="session.deleted"):
     """The last event. With this append, the store erases all earlier events of the session."""
 

@@ -30,7 +30,7 @@ from coderelay.protocol.asks import By
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import MessageId, SessionId
 from coderelay.protocol.live import Live, TextDelta
-from coderelay.protocol.queries import ListSessions
+from coderelay.protocol.queries import ListAsks, ListSessions
 from coderelay.protocol.summary import Summary
 from coderelay.surfaces.web.hub import EventHub, HubOptions
 from coderelay.surfaces.web.routes import routes
@@ -56,12 +56,13 @@ class Feed:
         self.pieces: asyncio.Queue[Live] = asyncio.Queue()
 
     async def get(self, query: object) -> Any:
-        if isinstance(query, ListSessions):
+        if isinstance(query, ListAsks):
             return []
-        return Summary(SESSION, "/work", "native", "model", "default", 0, 0, title="t", head=1)
+        shown = Summary(SESSION, "/shop", "native", "model", "default", 0, 0, title="t", head=1, turn_open=True)
+        return [shown] if isinstance(query, ListSessions) else shown
 
     async def send(self, command: object) -> Any:
-        raise AssertionError("nobody sends anything here")
+        """The server opens the session, because its turn is open."""
 
     async def follow(self, session: SessionId, after: int = 0) -> AsyncGenerator[Recorded | Live, None]:
         raise AssertionError("nobody follows one session here")

@@ -12,6 +12,7 @@ from coderelay.client.client import Client
 from coderelay.client.errors import error_in_words
 from coderelay.client.family import join_family
 from coderelay.client.language import localize, retell, t
+from coderelay.client.remote_commands import remote_command
 from coderelay.client.slash_line import PromptToSend
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession, OpenSession, RecallPrompt, SendPrompt, StopTurn
@@ -31,10 +32,10 @@ from coderelay.protocol.live import Live
 from coderelay.protocol.modes import MODE_NAMES, MODES
 from coderelay.protocol.session_events import Mode
 from coderelay.protocol.summary import Summary
+from coderelay.surfaces.editor.editor_commands import available_commands, run_command
 from coderelay.surfaces.editor.permission_requests import PermissionRequests
 from coderelay.surfaces.editor.prompt_content import prompt_content
 from coderelay.surfaces.editor.session_updates import SessionUpdates
-from coderelay.surfaces.editor.typed_commands import available_commands, run_command, typed_command
 from coderelay.wire.errors import INTERNAL_ERROR, RpcError
 from coderelay.wire.peer import Peer, Request
 
@@ -148,7 +149,7 @@ class EditorSession:
         """Returns what becomes the reason for the end of the turn; None if a command was carried out at once."""
         content = prompt_content(blocks, self._updates.cwd)
         text, typed = content.text, content.typed
-        if (slash := await typed_command(self._client, self.id, typed)) is not None:
+        if (slash := await remote_command(self._client, self.id, typed)) is not None:
             begun: list[asyncio.Future[str]] = []
             told = await run_command(
                 self._client, self.id, self._by, slash, lambda prompt: begun.append(self._expect(prompt))

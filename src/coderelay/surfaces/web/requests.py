@@ -4,6 +4,7 @@ import logging
 from typing import TYPE_CHECKING, assert_never
 
 from coderelay.client.client import Client
+from coderelay.client.remote_commands import remote_command, run_remote_command
 from coderelay.client.slash_line import PromptToSend
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import (
@@ -63,6 +64,7 @@ from coderelay.surfaces.web.client_events import (
     StatisticsSubscribe,
     read_event,
 )
+from coderelay.surfaces.web.command_output import command_output
 from coderelay.surfaces.web.connection import Connection
 from coderelay.surfaces.web.replay import replay
 from coderelay.surfaces.web.server_events import (
@@ -75,7 +77,6 @@ from coderelay.surfaces.web.server_events import (
     session_list,
 )
 from coderelay.surfaces.web.session_view import Frame
-from coderelay.surfaces.web.typed_commands import run_command, typed_command
 
 if TYPE_CHECKING:
     from coderelay.surfaces.web.hub import EventHub, HubOptions
@@ -179,8 +180,8 @@ class Requests:
     async def _continue(self, connection: Connection, wanted: ContinuePayload) -> None:
         session, images = SessionId(wanted.session_id), images_of(wanted.attachments)
         prompt, typed = wanted.prompt, ""
-        if (slash := await typed_command(self._client, session, wanted.prompt)) is not None:
-            told = await run_command(self._client, session, self._by, slash)
+        if (slash := await remote_command(self._client, session, wanted.prompt)) is not None:
+            told = command_output(await run_remote_command(self._client, session, self._by, slash))
             if not isinstance(told, PromptToSend):
                 connection.reply(
                     event_text("command.output", {"sessionId": session, "command": wanted.prompt, **told})

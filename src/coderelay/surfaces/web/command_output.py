@@ -1,0 +1,19 @@
+"""The results of slash commands, as web clients are told them."""
+
+from coderelay.client.slash_line import ChangedFiles, PromptToSend, SlashResult, SwitchedSession
+from coderelay.surfaces.web.server_events import Payload
+
+
+def command_output(result: SlashResult) -> PromptToSend | Payload:
+    """A prompt to send, or what the person is told."""
+    match result:
+        case PromptToSend():
+            return result
+        case ChangedFiles():
+            return {"text": result.text, "diff": result.diff}
+        case SwitchedSession():
+            return {"text": result.told, "switchedTo": result.session}
+        case str():
+            return {"text": result}
+        case _:
+            return {"text": ""}

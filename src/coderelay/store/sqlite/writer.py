@@ -1,4 +1,9 @@
-"""The writer thread. Jobs that arrive together share one commit; each succeeds or fails on its own."""
+"""Runs the jobs that write, each in a transaction and in the order in which they came.
+
+A job that comes alone is done at once, on the event loop: handing it to a thread and back takes longer than the
+commit itself. Jobs that come together share one commit, which a thread of the writer makes; each succeeds or fails on
+its own. The thread also takes what may last: waiting for locks, a slow disk, and the checkpoints of SQLite.
+"""
 
 import asyncio
 import queue
@@ -23,6 +28,13 @@ T = TypeVar("T")
 GROUP = 256
 _KNOWN_HEADS = 256
 _LEAVING_SECONDS = 3.0
+_QUICK_SECONDS = 0.003
+"""A commit that takes longer holds up the event loop too much."""
+_SLOW_SECONDS = 1.0
+"""How long the thread does everything after such a commit."""
+_CHECKPOINT_JOBS = 128
+"""The thread does every 128th job at least, and SQLite's checkpoint with it."""
+_CHECKPOINT_PAGES = 1000
 
 
 class _Job(Struct):
@@ -54,6 +66,10 @@ class Writer:
         self._tell = tell
         self._rolled_back = rolled_back
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._arrived: list[_Job] = []  # in this cycle of the event loop
+        self._using = threading.Lock()  # held by whoever uses the connection
+        self._thread_until = 0.0
+        self._done_here = 0
         self._thread: threading.Thread | None = None
         self._door = threading.Lock()
         self._is_closing = False
@@ -69,11 +85,60 @@ class Writer:
         with self._door:
             if self._is_closing:
                 raise closed(self._path)
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="coder-writer", daemon=True)
-                self._thread.start()
-            self._jobs.put(job)
+            if self._arrived or not self._may_work_here():
+                self._hand_over([job])
+            else:
+                self._arrived.append(job)
+                loop.call_soon(self._work_here)
         return await job.future
+
+    def _may_work_here(self) -> bool:
+        return self._jobs.empty() and not self._using.locked() and time.monotonic() >= self._thread_until
+
+    def _hand_over(self, jobs: list[_Job]) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="coder-writer", daemon=True)
+            self._thread.start()
+        for job in (*self._arrived, *jobs):
+            self._jobs.put(job)
+        self._arrived.clear()
+
+    def _work_here(self) -> None:
+        with self._door:
+            if not self._arrived:
+                return  # others came, and the thread does them together
+            if self._done_here < _CHECKPOINT_JOBS and self._using.acquire(blocking=False):
+                job = self._arrived.pop()
+            else:
+                self._hand_over([])
+                return
+        try:
+            is_done = self._transact_here(job)
+        finally:
+            self._using.release()
+        if is_done:
+            _resolve([job])
+        else:
+            with self._door:
+                self._hand_over([job])
+
+    def _transact_here(self, job: _Job) -> bool:
+        """Do the job if nobody else has locked the file."""
+        began = time.monotonic()
+        try:
+            if self._done_here == 0:
+                self._connection.execute("PRAGMA wal_autocheckpoint = 0")
+            self._done_here += 1
+            self._connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error:
+            return False  # the thread waits, or finds out what is wrong
+        try:
+            self._finish([job])
+        except Exception as error:  # noqa: BLE001 - whoever submitted the job is told
+            job.error = self._failure(error)
+        if time.monotonic() - began > _QUICK_SECONDS:
+            self._thread_until = time.monotonic() + _SLOW_SECONDS
+        return True
 
     def hurry(self) -> None:
         """From now on, wait for locks only for the few seconds that are acceptable on exit."""
@@ -100,6 +165,8 @@ class Writer:
         with self._door:
             self._is_closing = True
             self._lastly = lastly
+            if self._arrived:
+                self._hand_over([])
             self._jobs.put(None)
         if self._thread is None or not self._thread.is_alive():
             lastly()
@@ -108,7 +175,11 @@ class Writer:
 
     def _run(self) -> None:
         while group := self._next_group():
-            self._commit(group)
+            with self._using:
+                if self._done_here:
+                    self._done_here = 0
+                    self._connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
+                self._commit(group)
             for loop in {job.loop for job in group}:
                 mine = [job for job in group if job.loop is loop]
                 with suppress(RuntimeError):  # the loop is closed, and whoever waited is gone with it
@@ -147,6 +218,9 @@ class Writer:
 
     def _transact(self, group: list[_Job]) -> None:
         self._begin(group[0].loop)
+        self._finish(group)
+
+    def _finish(self, group: list[_Job]) -> None:
         try:
             self._files.refuse_removed(self._connection)
             if len(group) == 1:  # it is refused with the whole transaction, so it needs no savepoint

@@ -134,6 +134,9 @@ async def test_two_children_with_the_same_call_id_are_told_apart_by_the_ask(tmp_
         where = {"sessionId": asked[0]["sessionId"], "toolUseId": "call_0"}
         await page.send("permission.response", **where, result={"behavior": "allow"})
         assert "askId" in (await page.until("runner.error"))["message"]
+        other = {**where, "toolUseId": "call_1", "askId": asked[0]["askId"]}
+        await page.send("permission.response", **other, result={"behavior": "allow"})
+        assert "no open request" in (await page.until("runner.error"))["message"], "its two ids mean different asks"
         for name, behavior in (("two", "deny"), ("one", "allow")):
             ask = by_task[name]["askId"]
             await page.send("permission.response", **where, askId=ask, result={"behavior": behavior})

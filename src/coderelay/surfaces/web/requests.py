@@ -305,16 +305,12 @@ class Requests:
             connection.reply(_resolved(session, await self._client.get(FindAsk(row.ask.id))))
 
     async def _ask_meant(self, session: SessionId, wanted: PermissionPayload) -> AskRow:
-        """The ask with that id; without an id, the one about that tool use. Call ids are unique within a session, but
-        children have call ids of their own."""
+        """The ask about that tool use, with that id: an answer that names both must mean one ask. Call ids are unique
+        within a session, but children have call ids of their own, so that only the id of an ask tells them apart."""
         await self._client.get(ShowSession(session))
         if wanted.ask_id is None and wanted.tool_use_id is None:
             raise BadInput("an answer needs a toolUseId or an askId")
-        rows = await self._client.get(ListAsks(session))
-        if wanted.ask_id is None:
-            found = [row for row in rows if ask_tool(row.ask) == wanted.tool_use_id]
-        else:
-            found = [row for row in rows if row.ask.id == wanted.ask_id]
+        found = [row for row in await self._client.get(ListAsks(session)) if _is_meant(row, wanted)]
         if len(found) > 1:
             raise BadInput(
                 f"several requests are about {wanted.tool_use_id!r}; name the one that you mean with askId"
@@ -330,7 +326,7 @@ class Requests:
             row = await self._client.get(FindAsk(ask_id))
         except UnknownAsk as error:
             raise no_such_ask(named) from error
-        if session not in (row.session, row.parent) or row.ask.id != AskId(ask_id):
+        if session not in (row.session, row.parent) or row.ask.id != AskId(ask_id) or not _is_meant(row, wanted):
             raise no_such_ask(named)
         return row
 
@@ -380,6 +376,10 @@ class Requests:
 
 def _accepted(session: SessionId, prompt_id: PromptId, request_id: str) -> str:
     return event_text("session.accepted", {"sessionId": session, "promptId": prompt_id, "requestId": request_id})
+
+
+def _is_meant(row: AskRow, wanted: PermissionPayload) -> bool:
+    return wanted.ask_id in (None, row.ask.id) and wanted.tool_use_id in (None, ask_tool(row.ask))
 
 
 def _resolved(session: SessionId, row: AskRow) -> str:

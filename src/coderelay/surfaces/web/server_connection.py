@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.exceptions import InvalidState
 
 from coderelay.surfaces.web.guard import HEADERS, error_body
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST_CONNECTIONS = 256
 REQUEST_SECONDS = 10.0
+_MOST_UNWRITTEN = 64 * 1024
 
 
 class HttpConnection(H11Protocol):
@@ -81,7 +84,36 @@ class HttpConnection(H11Protocol):
 
 
 class WebSocketConnection(WebSocketsSansIOProtocol):
+    """What is sent in one cycle of the event loop is written at once: a write costs more than all else that is done
+    for a message. Whatever uvicorn writes itself, such as a pong, takes along what waits before it."""
+
+    _unwritten = 0
+
     async def send(self, message: "ASGISendEvent") -> None:
+        text = message.get("text") if message["type"] == "websocket.send" else None
+        if not isinstance(text, str) or not self.handshake_complete or self.close_sent or self.initial_response:
+            await self._send_other(message)
+            return
+        await self.writable.wait()
+        if self.disconnected:
+            raise ClientDisconnected
+        data = text.encode()
+        try:
+            self.conn.send_text(data)
+        except InvalidState as error:
+            raise ClientDisconnected from error
+        if not self._unwritten:
+            self.loop.call_soon(self._write)
+        self._unwritten += len(data)
+        if self._unwritten > _MOST_UNWRITTEN:
+            self._write()
+
+    def _write(self) -> None:
+        self._unwritten = 0
+        if (output := self.conn.data_to_send()) and not self.transport.is_closing():
+            self.transport.write(b"".join(output))
+
+    async def _send_other(self, message: "ASGISendEvent") -> None:
         """A refusal completes a handshake too. Without this, uvicorn logs an error for each, and anybody can cause
         as many as they like."""
         await super().send(message)

@@ -1,11 +1,13 @@
 """Nobody is there to answer, so `coder -p --unattended park` and `coder answer` leave; what runs is ended first."""
 
 import asyncio
+import io
 import json
+import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -23,6 +25,7 @@ from coderelay.protocol.queries import ListAsks
 from coderelay.surfaces.headless.follow_turn import carry_on
 from coderelay.surfaces.headless.output import DONE, INTERRUPTED, PARKED, NullOutput, RunState
 from coderelay.surfaces.headless.run_prompt import PromptRun
+from coderelay.surfaces.terminal.plain_repl import PlainRepl
 from coderelay.testing.blocking_agent import BlockingAgent
 from tests.blocking.scene import held, of_kind, steps
 from tests.house import ME, InHouse, house, story
@@ -105,7 +108,7 @@ def run_parked(coder: InHouse, client: Watched) -> asyncio.Task[int]:
     return asyncio.create_task(unattended(coder, client).prompt("go", 1, None))
 
 
-async def goes_on(client: Watched, surface: asyncio.Task[int]) -> bool:
+async def goes_on(client: Watched, surface: asyncio.Task[Any]) -> bool:
     """Whether the surface stays after the ask was opened."""
     waiting = asyncio.create_task(client.goes_on.wait())
     await asyncio.wait({waiting, surface}, return_when=asyncio.FIRST_COMPLETED)
@@ -131,6 +134,24 @@ async def test_x24_a_parked_run_leaves_when_the_call_beside_the_ask_has_ended(tm
     async with busy_house(tmp_path, FIRST) as (other, _, _):
         await other.open(coder.session)
         assert await ends(other) == [Finished("made")]
+
+
+@story
+async def test_x24_lines_from_a_pipe_leave_when_the_call_beside_the_ask_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Symptom: `echo prompt | coder --unattended park` cut the call off, as `coder -p` did before."""
+    monkeypatch.setattr(sys, "stdin", io.StringIO("go\n"))
+    async with busy_house(tmp_path, FIRST) as (coder, agent, client):
+        await coder.create("yolo", agent="blocking")
+        repl = PlainRepl(cast(Client, client), coder.session, ME, lambda _, __: None, lambda _: "park")
+        surface = asyncio.create_task(repl.run(1))
+        assert await goes_on(client, surface)
+        assert await ends(coder) == []
+        agent.ends.set()
+        assert await surface == "parked"
+        assert await ends(coder) == [Finished("made")]
+        assert _questions([each.ask for each in await coder.host.get(ListAsks(coder.session))]) == [FIRST]
 
 
 @story

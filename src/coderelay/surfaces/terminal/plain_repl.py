@@ -17,7 +17,7 @@ from coderelay.client.ask_text import choices, in_words
 from coderelay.client.auto_answer import AutoAnswer, Unattended
 from coderelay.client.client import Client
 from coderelay.client.errors import error_in_words
-from coderelay.client.family import Events, join_family
+from coderelay.client.family import Events, Leaving, join_family
 from coderelay.client.language import retell, t
 from coderelay.client.permission_ask_text import sandbox_in_words
 from coderelay.client.slash_commands import NAMES, RememberModel, SessionCommands
@@ -89,6 +89,7 @@ class PlainRepl:
         self._interactive = sys.stdin.isatty()
         self._renderer = PlainRenderer(by)
         self._asks = OpenAsks(session)
+        self._leaving = Leaving(client, session)
         self._answering = Answering()
         self._expected: set[PromptId] = set()  # prompts that were sent from here
         self._outstanding: set[PromptId] = set()
@@ -124,6 +125,7 @@ class PlainRepl:
             self._nobody = AutoAnswer(self._unattended_in(summary.cwd), self._by)
         self._renderer = PlainRenderer(self._by)
         self._asks = OpenAsks(session)
+        self._leaving = Leaving(self._client, session)
         self._turn = None
         self._outstanding.clear()
         self._carrying_on = summary.turn_open
@@ -200,6 +202,8 @@ class PlainRepl:
                 raise item
             case _:
                 self._renderer.tell_live(item)
+        if await self._leaving.is_time():
+            self._ending = "parked"
 
     async def _take_line(self, line: str) -> None:
         said = classify(line)
@@ -343,7 +347,7 @@ class PlainRepl:
     async def _decide(self, asked: tuple[OpenAsk, ...]) -> None:
         """Answer asks by policy, with no person present. Asks of turns that others began are left open."""
         if self._turn not in self._expected or self._nobody.leaves_open([each.ask for each in asked]):
-            self._ending = "parked"
+            self._leaving.want()
             return
         for each in asked:
             await self._client.send(self._nobody.answer(each.ask, each.session))

@@ -268,7 +268,6 @@ SILENT: list[AnyEvent] = [
     EnvironmentSetUp(turn_id=TURN, variables={"LANG": "C"}),
     TurnProlonged(turn_id=TURN, reason="the tests fail"),
     ChildOpened(call_id=CALL, child=SessionId("s2")),
-    TurnUndone(turn_id=TURN, by=BY),
     CallStarted(batch_id=BATCH, call_id=CALL),
     StopRequested(by=BY),
     MessageKept(turn_id=TURN, message_id=MessageId("m1"), data="{}", form="acp"),
@@ -298,6 +297,7 @@ SPOKEN: list[AnyEvent] = [
     TurnEnded(turn_id=TURN, ending="done"),
     MessageKept(turn_id=TURN, message_id=MessageId("m1"), data='{ "uuid": "m1" }'),
     PartialsKept(turn_id=TURN, message_id=MessageId("m1"), blocks=(PartialBlock(0, "text", ("he", "llo")),)),
+    TurnUndone(turn_id=TURN, by=BY, removed=("a.txt",)),
 ]
 
 

@@ -66,7 +66,8 @@ async def _run(options: argparse.Namespace, app: App) -> int:
     try:
         await host.check()
         client = host.connect(Capabilities(profile=settings.profile or ""))
-        hub = EventHub(client, current_person("web"), HubOptions(_folder()))
+        hub_options = HubOptions(_folder(), app.config.settings.input_while_running)
+        hub = EventHub(client, current_person("web"), hub_options)
         await hub.start()
         try:
             await serve(

@@ -73,6 +73,7 @@ from coderelay.protocol.queries import (
     Query,
     ReadFile,
     ReadFromServer,
+    ReadImage,
     ReadMessages,
     ShowContext,
     ShowDefaults,
@@ -221,7 +222,7 @@ class Host:
                 )
             case ListTools() | ListSkills() | ListSubagents() | ListCommands() | ExpandCommand():
                 return await self._answer_about_session(query)
-            case ShowContext() | ListTurns():
+            case ShowContext() | ListTurns() | ReadImage():
                 return await self._answer_about_session(query)
             case ListModels() | ListServedModels() | ListAgents() | ShowDefaults() | SuggestTitle():
                 return await self._answer_about_machine(query)

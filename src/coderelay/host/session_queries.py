@@ -15,13 +15,16 @@ from coderelay.protocol.queries import (
     ListSubagents,
     ListTools,
     ListTurns,
+    ReadImage,
     ShowContext,
 )
 from coderelay.protocol.session_info import ContextShown, ToolShown, TurnShown
 from coderelay.session.context_usage import context_of
 from coderelay.session.state import PastTurn, SessionSettings, State
 
-SessionQuery = ListTools | ListSkills | ListSubagents | ListCommands | ExpandCommand | ShowContext | ListTurns
+SessionQuery = (
+    ListTools | ListSkills | ListSubagents | ListCommands | ExpandCommand | ShowContext | ListTurns | ReadImage
+)
 
 
 async def answer_session_query(query: SessionQuery, state: State, context: HostContext) -> object:
@@ -43,6 +46,9 @@ async def answer_session_query(query: SessionQuery, state: State, context: HostC
             return replace(found, found=(*_describe(agent, settings).commands, *found.found))
         case ExpandCommand():
             return context.folders.texts(settings.cwd).expand(query.name, query.arguments)
+        case ReadImage():
+            images = state.images.get(query.prompt_id, ())
+            return images[query.number] if 0 <= query.number < len(images) else None
         case ListTurns():
             return [await _turn(each, context.turn_files()) for each in reversed(state.past[-query.limit :])]
 

@@ -81,7 +81,7 @@ class TurnStarted(Event, frozen=True, tag="turn.started"):
     With the task `shell`, the message with its one call follows at once, and that call is started. A `blocking` turn
     keeps its owner while people are asked, because its agent waits for the answer in the middle of its own loop.
     With `verbatim`, its agent hands in its own messages (message.kept), the first one of them included. If `partials`
-    are kept `always`, the pieces of its messages are in the log too (partials.kept)."""
+    are kept `always`, the pieces of its messages are in the log too (partials.kept). `images` counts the prompt's."""
 
     turn_id: TurnId
     prompt_id: PromptId
@@ -100,6 +100,7 @@ class TurnStarted(Event, frozen=True, tag="turn.started"):
     blocking: bool = False
     verbatim: bool = False
     partials: Persistence = "until_final"
+    images: int = 0
 
     @property
     def said(self) -> str:

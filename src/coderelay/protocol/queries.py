@@ -9,8 +9,9 @@ from msgspec import Struct
 
 from coderelay.protocol.asks import Approval
 from coderelay.protocol.background import BackgroundRow
+from coderelay.protocol.content import Image
 from coderelay.protocol.events import PromptAdmitted
-from coderelay.protocol.ids import SessionId, TurnId
+from coderelay.protocol.ids import PromptId, SessionId, TurnId
 from coderelay.protocol.session_info import (
     AgentShown,
     CommandsShown,
@@ -79,6 +80,14 @@ class ListPrompts(Query[list[PromptAdmitted]], frozen=True):
     """The queued prompts of a session, in queue order."""
 
     session: SessionId
+
+
+class ReadImage(Query[Image | None], frozen=True):
+    """An image that was sent with a prompt, counted from 0; None if there is none any more."""
+
+    session: SessionId
+    prompt_id: PromptId
+    number: int
 
 
 class ListTodos(Query[list[Item]], frozen=True):
@@ -321,6 +330,7 @@ AnyQuery = (
     | ReadMessages
     | ExportSession
     | ListPrompts
+    | ReadImage
     | ListTodos
     | ListBackground
     | SuggestTitle

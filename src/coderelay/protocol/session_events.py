@@ -229,12 +229,13 @@ class PromptRecalled(Event, frozen=True, tag="prompt.recalled"):
 
 
 class PromptTaken(Event, frozen=True, tag="prompt.taken"):
-    """A queued prompt joins the open turn, between two steps. It gets no turn of its own."""
+    """A queued prompt joins the open turn, between two steps. It gets no turn of its own. `images` counts its own."""
 
     prompt_id: PromptId
     turn_id: TurnId
     text: str
     typed: str = ""
+    images: int = 0
 
     @property
     def said(self) -> str:

@@ -228,10 +228,10 @@ def take_steering(state: State) -> list[AnyEvent]:
     turn = _open_turn(state)
     if turn.stop_requested or turn.started.task != "prompt":
         return []
+    turn_id, steering = turn.started.turn_id, [each for each in state.queue if each.steer]
     return [
-        PromptTaken(prompt_id=each.prompt_id, turn_id=turn.started.turn_id, text=each.text, typed=each.typed)
-        for each in state.queue
-        if each.steer
+        PromptTaken(prompt_id=x.prompt_id, turn_id=turn_id, text=x.text, typed=x.typed, images=len(x.images))
+        for x in steering
     ]
 
 
@@ -359,6 +359,7 @@ def _first_of_queue(state: State, claim: Claim) -> TurnStarted:
         blocking=claim.blocking and prompt.task == "prompt",
         verbatim=claim.verbatim and prompt.task == "prompt",
         partials=claim.partials,
+        images=len(prompt.images),
     )
 
 

@@ -2,6 +2,11 @@
 
 export const MODES = ["plan", "default", "auto-edit", "yolo"] as const;
 
+export interface ActiveFile {
+  path: string;
+  name?: string;
+}
+
 export interface AgentsRecheck {
   type: "agents.recheck";
   payload?: FolderPayload;
@@ -34,6 +39,7 @@ export interface ContinuePayload {
   prompt: string;
   steer?: boolean;
   attachments?: Attachment[];
+  ideContext?: IdeContext | null;
   requestId?: string | null;
 }
 
@@ -65,6 +71,16 @@ export interface FollowPayload {
   sessionId: string;
   afterSeq: number;
   afterPart?: number;
+}
+
+export interface IdeContext {
+  activeFile?: ActiveFile | null;
+  selection?: Selection | null;
+}
+
+export interface IdeContextChanged {
+  type: "ide.context";
+  payload: IdeContext;
 }
 
 export interface ListPayload {
@@ -106,6 +122,14 @@ export interface PromptPayload {
 export interface PromptRecall {
   type: "prompt.recall";
   payload: PromptPayload;
+}
+
+export interface Selection {
+  filePath: string;
+  text: string;
+  lineStart: number;
+  lineEnd: number;
+  fileName?: string;
 }
 
 export interface SessionClear {
@@ -168,6 +192,7 @@ export interface StartPayload {
   think?: "auto" | "high" | "low" | "medium" | "off" | null;
   folders?: string[];
   attachments?: Attachment[];
+  ideContext?: IdeContext | null;
   requestId?: string | null;
 }
 
@@ -182,6 +207,31 @@ export interface StopResult {
 
 export interface SwitchPayload {
   on: boolean;
+}
+
+export interface TurnDiff {
+  type: "turn.diff";
+  payload: TurnPayload;
+}
+
+export interface TurnPayload {
+  sessionId: string;
+  turnId: string;
+}
+
+export interface TurnUndo {
+  type: "turn.undo";
+  payload: TurnPayload;
+}
+
+export interface TurnsList {
+  type: "turns.list";
+  payload: TurnsPayload;
+}
+
+export interface TurnsPayload {
+  sessionId: string;
+  limit?: number;
 }
 
 export type ClientEvent =
@@ -199,5 +249,9 @@ export type ClientEvent =
   | PromptEdit
   | FilesList
   | FilesRead
+  | TurnsList
+  | TurnDiff
+  | TurnUndo
+  | IdeContextChanged
   | AgentsRecheck
   | StatisticsSubscribe;

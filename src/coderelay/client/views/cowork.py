@@ -25,6 +25,7 @@ from coderelay.protocol.events import (
     Recorded,
     TurnEnded,
     TurnStarted,
+    TurnUndone,
 )
 from coderelay.protocol.ids import SessionId, derived_id
 from coderelay.protocol.modes import MODES
@@ -70,7 +71,7 @@ def _messages(recorded: Recorded) -> list[tuple[str, dict[str, Any] | msgspec.Ra
     match recorded.event:
         case TurnStarted() as event:
             init = derived_id(session, recorded.seq)
-            prompt = {"type": "user_prompt", "prompt": event.said}
+            prompt = _prompt(event)
             first = [] if event.verbatim else [(init, _init(session, init, event))]
             return [(event.prompt_id, prompt), *first]
         case MessageKept() as event:
@@ -84,7 +85,7 @@ def _messages(recorded: Recorded) -> list[tuple[str, dict[str, Any] | msgspec.Ra
         case CallEnded(verbatim=True) | TurnEnded(verbatim=True):
             return []
         case PromptTaken() as event:
-            return [(event.prompt_id, {"type": "user_prompt", "prompt": event.said})]
+            return [(event.prompt_id, _prompt(event))]
         case MessageAdded(author="workflow") as event:
             return _by_workflow(session, event)
         case MessageAdded(author="person") as event:
@@ -100,6 +101,9 @@ def _messages(recorded: Recorded) -> list[tuple[str, dict[str, Any] | msgspec.Ra
         case HistoryCleared():
             row = derived_id(session, recorded.seq)
             return [(row, {"type": "system", "subtype": "history_cleared", "uuid": row, "session_id": session})]
+        case TurnUndone() as event:
+            row = derived_id(session, recorded.seq)
+            return [(row, _undone(session, row, event))]
         case CallEnded() as event:
             row = derived_id(session, recorded.seq)
             return [(row, _tool_result(session, row, event))]
@@ -108,6 +112,12 @@ def _messages(recorded: Recorded) -> list[tuple[str, dict[str, Any] | msgspec.Ra
             return [(result["uuid"], result)]
         case _:
             return []
+
+
+def _prompt(event: TurnStarted | PromptTaken) -> dict[str, Any]:
+    """With images, their number and the id to ask for them with."""
+    images = {"promptId": event.prompt_id, "images": event.images} if event.images else {}
+    return {"type": "user_prompt", "prompt": event.said, **images}
 
 
 def _init(session: SessionId, row: str, event: TurnStarted) -> dict[str, Any]:
@@ -199,6 +209,18 @@ def _compacted(session: SessionId, row: str, event: HistoryCompacted) -> dict[st
         "uuid": row,
         "session_id": session,
         "summary": event.summary,
+    }
+
+
+def _undone(session: SessionId, row: str, event: TurnUndone) -> dict[str, Any]:
+    files = {"restored": event.restored, "removed": event.removed, "conflicts": event.conflicts}
+    return {
+        "type": "system",
+        "subtype": "turn_undone",
+        "uuid": row,
+        "session_id": session,
+        "turn_id": event.turn_id,
+        **files,
     }
 
 

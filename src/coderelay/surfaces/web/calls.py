@@ -13,13 +13,14 @@ from starlette.responses import Response
 
 from coderelay.client.client import Client
 from coderelay.protocol.errors import BadInput, CoderError
-from coderelay.protocol.ids import SessionId
+from coderelay.protocol.ids import PromptId, SessionId
 from coderelay.protocol.queries import (
     ExportSession,
     ListAgents,
     ListFolders,
     ListModels,
     ListRecentFolders,
+    ReadImage,
     ShowDefaults,
     SuggestTitle,
 )
@@ -116,6 +117,15 @@ class Calls:
         models = await self._client.get(ListModels(cwd=cwd))
         agents = await self._client.get(ListAgents(cwd=cwd))
         return json_answer({"cwd": cwd, "defaults": defaults, "models": models, "agents": agents})
+
+    async def image(self, request: Request) -> Response:
+        """An image of a prompt, as data: whatever it is, no browser takes it for a page of ours."""
+        session, prompt = _session(request.path_params["session"]), PromptId(request.path_params["prompt"])
+        number = _number(request.path_params["number"], 0)
+        image = await self._client.get(ReadImage(session, prompt, number))
+        if image is None:
+            raise HTTPException(404, "no such image")
+        return json_answer({"mimeType": image.media_type, "data": image.data})
 
     async def export(self, request: Request) -> Response:
         session = _session(request.path_params["session"])

@@ -28,6 +28,28 @@ class Attachment(_Payload, frozen=True):
     data: str
 
 
+class ActiveFile(_Payload, frozen=True):
+    path: Short
+    name: Short = ""
+
+
+class Selection(_Payload, frozen=True):
+    """Lines of a file, counted from 1."""
+
+    file_path: Short
+    text: Text
+    line_start: Annotated[int, Meta(ge=0)]
+    line_end: Annotated[int, Meta(ge=0)]
+    file_name: Short = ""
+
+
+class IdeContext(_Payload, frozen=True):
+    """What a person looks at in an editor, or has selected in the page."""
+
+    active_file: ActiveFile | None = None
+    selection: Selection | None = None
+
+
 class StartPayload(_Payload, frozen=True):
     """`requestId` comes back in `session.accepted`, so that a client knows which session is the one it started."""
 
@@ -41,6 +63,7 @@ class StartPayload(_Payload, frozen=True):
     think: Think | None = None
     folders: tuple[Short, ...] = ()
     attachments: tuple[Attachment, ...] = ()
+    ide_context: IdeContext | None = None
     request_id: Short | None = None
 
 
@@ -51,6 +74,7 @@ class ContinuePayload(_Payload, frozen=True):
     prompt: Text
     steer: bool = False
     attachments: tuple[Attachment, ...] = ()
+    ide_context: IdeContext | None = None
     request_id: Short | None = None
 
 
@@ -124,6 +148,16 @@ class FilePayload(_Payload, frozen=True):
     path: Short
 
 
+class TurnsPayload(_Payload, frozen=True):
+    session_id: Id
+    limit: Annotated[int, Meta(ge=1, le=100)] = 20
+
+
+class TurnPayload(_Payload, frozen=True):
+    session_id: Id
+    turn_id: Id
+
+
 class FolderPayload(_Payload, frozen=True):
     cwd: Short | None = None
 
@@ -192,6 +226,24 @@ class FilesRead(_Event, frozen=True, tag="files.read"):
     payload: FilePayload
 
 
+class TurnsList(_Event, frozen=True, tag="turns.list"):
+    payload: TurnsPayload
+
+
+class TurnDiff(_Event, frozen=True, tag="turn.diff"):
+    payload: TurnPayload
+
+
+class TurnUndo(_Event, frozen=True, tag="turn.undo"):
+    """Undo the last turn. `turnId` says which one that is; another one is refused."""
+
+    payload: TurnPayload
+
+
+class IdeContextChanged(_Event, frozen=True, tag="ide.context"):
+    payload: IdeContext
+
+
 class AgentsRecheck(_Event, frozen=True, tag="agents.recheck"):
     payload: FolderPayload = FolderPayload()
 
@@ -215,6 +267,10 @@ ClientEvent = (
     | PromptEdit
     | FilesList
     | FilesRead
+    | TurnsList
+    | TurnDiff
+    | TurnUndo
+    | IdeContextChanged
     | AgentsRecheck
     | StatisticsSubscribe
 )

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Iterable, MutableMapping, Sequence
 from contextlib import aclosing, suppress
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 from starlette.websockets import WebSocketDisconnect
@@ -17,13 +17,15 @@ from coderelay.protocol.errors import CoderError, UnknownSession
 from coderelay.protocol.events import CallProposed, Recorded, SessionDeleted, asks_in
 from coderelay.protocol.ids import AskId, CallId, SessionId
 from coderelay.protocol.live import Live
-from coderelay.protocol.queries import ListAsks, ListChildren, ListSessions, ReadMessages, ShowSession
+from coderelay.protocol.queries import ListAsks, ListChildren, ListSessions, ReadMessages, ShowSession, WhyNotRun
 from coderelay.protocol.summary import Summary
 from coderelay.surfaces.web.connection import Connection, Socket
+from coderelay.surfaces.web.ide_context import IdeContexts
 from coderelay.surfaces.web.requests import Requests
 from coderelay.surfaces.web.server_events import Payload, event_text
 from coderelay.surfaces.web.session_view import Frame, SessionView
 from coderelay.surfaces.web.statistics import sample
+from coderelay.surfaces.web.waiting_sessions import WATCH_SECONDS, WaitingSessions
 
 log = logging.getLogger(__name__)
 
@@ -32,12 +34,17 @@ _REACH_SECONDS = 2.0
 _AGAIN_SECONDS = 1.0
 _READ_SECONDS = 0.25
 _ALL = 1_000_000
+_JUST_CREATED = 100  # more sessions than anybody creates while the server starts
+
+InputWhileRunning = Literal["queue", "steer", "stop", "ignore"]
 
 
 class HubOptions(Struct, frozen=True):
-    """`cwd` is the folder of a session that is started without one."""
+    """`cwd` is the folder of a session that is started without one. `input_while_running` is what Enter does while a
+    session works; pages are told."""
 
     cwd: str
+    input_while_running: InputWhileRunning = "queue"
 
 
 class ClientSocket(Socket, Protocol):
@@ -59,6 +66,8 @@ class EventHub:
         self._waiters: list[tuple[SessionId, int, asyncio.Event]] = []
         self._measured = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
+        self._waiting: WaitingSessions = WaitingSessions(client)
+        self.ide = IdeContexts(self._tell)
         self._requests = Requests(client, by, options, self)
 
     @property
@@ -67,25 +76,34 @@ class EventHub:
 
     async def start(self) -> None:
         """Begin to follow all sessions, and take up those that have something to do."""
-        await self._learn_cursors(are_new=False)
+        with_work = await self._learn_cursors(are_new=False)
         for row in await self._client.get(ListAsks()):
             self._busy.add(row.session)
             await self.view(row.session)  # with its asks, so that their answers are understood
-        self._tasks = [asyncio.create_task(self._follow()), asyncio.create_task(self._tell_statistics())]
-        for each in await self._client.get(ListSessions(limit=_ALL, here=True)):
-            if each.turn_open or each.queued or each.open_asks:
-                with suppress(CoderError):  # it may have been deleted meanwhile
-                    await self._client.send(OpenSession(session=each.id, by=self._by))
+        follow, measure = (
+            asyncio.create_task(self._follow(_JUST_CREATED)),
+            asyncio.create_task(self._tell_statistics()),
+        )
+        self._tasks = [follow, measure, asyncio.create_task(self._watch_owners())]
+        for each in with_work:
+            if await self._client.get(WhyNotRun(each.id)) is None:
+                await self._open(each.id)
 
-    async def _learn_cursors(self, *, are_new: bool) -> None:
-        """Find the sessions that are not known yet. If they `are_new`, nothing of them was shown; else they are
-        followed from here on."""
-        for each in await self._client.get(ListSessions(limit=_ALL)):
+    async def _open(self, session: SessionId) -> None:
+        with suppress(CoderError):  # it may have been deleted meanwhile
+            await self._client.send(OpenSession(session=session, by=self._by))
+
+    async def _learn_cursors(self, *, are_new: bool, limit: int = _ALL) -> list[Summary]:
+        """Find the sessions that are not known yet, among the newest. If they `are_new`, nothing of them was shown;
+        else they are followed from here on. Returns those that have something to do."""
+        found = await self._client.get(ListSessions(limit=limit))
+        for each in found:
             self._learn_cursor(each, is_new=are_new)
             if each.turn_open and each.children:
                 with suppress(UnknownSession):
                     for child in await self._client.get(ListChildren(each.id)):
                         self._learn_cursor(child, is_new=are_new)
+        return [each for each in found if each.turn_open or each.queued or each.open_asks]
 
     def _learn_cursor(self, summary: Summary, *, is_new: bool) -> None:
         if summary.id not in self._cursors:
@@ -94,6 +112,7 @@ class EventHub:
                 self._busy.add(summary.id)
 
     async def close(self) -> None:
+        self.ide.close()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -111,6 +130,7 @@ class EventHub:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
             self._connections.discard(connection)
+            self.ide.forget(connection)
             self.measure()
             for task in tasks:
                 task.cancel()
@@ -125,17 +145,19 @@ class EventHub:
             await self._requests.carry_out(connection, message.get("text"))
             await connection.drained()
 
-    async def _follow(self) -> None:
-        """Show what happens. If the feed breaks off, go on after what was shown."""
+    async def _follow(self, limit: int) -> None:
+        """Show what happens, also of those of the `limit` newest sessions that are not known yet. If the feed breaks
+        off, go on after what was shown."""
         while True:
             try:
-                await self._learn_cursors(are_new=True)
+                await self._learn_cursors(are_new=True, limit=limit)
                 async with aclosing(self._client.follow_all(self._cursors)) as events:
                     async for session, each in events:
                         await self._show(session, each)
             except Exception:  # whatever it was, clients must not be left without a feed
                 log.exception("the feed of all sessions broke off")
             await asyncio.sleep(_AGAIN_SECONDS)
+            limit = _ALL
             for view in self._views.values():
                 view.forget_live()
 
@@ -146,6 +168,7 @@ class EventHub:
             raise  # the log cannot be read now; this event is shown when it can
         except Exception:
             log.exception("an event of the session %s cannot be shown", session)
+        self._waiting.heard_of(session)
         if isinstance(each, Recorded):
             self._cursors[session] = each.seq
             if isinstance(each.event, SessionDeleted):
@@ -156,6 +179,7 @@ class EventHub:
         self._children.discard(session)
         self._views.pop(session, None)
         self._busy.discard(session)
+        self._waiting.forget(session)
 
     async def _show_one(self, session: SessionId, each: Recorded | Live) -> None:
         view = await self.view(session)
@@ -248,6 +272,37 @@ class EventHub:
             if len(found) == len(calls):
                 break
         return found
+
+    def more_of(self, summary: Summary) -> Payload:
+        """What a row says besides the log: what Enter does while the session works, and why nobody works on it."""
+        enter = "stop" if summary.profile == "cowork" else self._options.input_while_running
+        reason = self._waiting.reason(summary.id) if summary.turn_open or summary.queued else None
+        return {"inputWhileRunning": enter} | ({} if reason is None else {"waiting": reason})
+
+    async def take_up(self, summary: Summary) -> None:
+        """A person looks at a session. If it has something to do and nobody does it, this process does, if it can."""
+        if not (summary.turn_open or summary.queued) or await self._waiting.look(summary.id) is None:
+            return
+        if await self._client.get(WhyNotRun(summary.id)) is None:
+            self._waiting.forget(summary.id)
+            await self._open(summary.id)
+
+    async def _watch_owners(self) -> None:
+        while True:
+            await asyncio.sleep(WATCH_SECONDS)
+            if not self._connections:
+                continue
+            try:
+                for session, reason in await self._waiting.changes(self._busy):
+                    self._tell(event_text("session.waiting", {"sessionId": session, "reason": reason}))
+            except CoderError:
+                log.exception("it is not known which sessions wait for a host")
+
+    def _tell(self, text: str, but: Connection | None = None) -> None:
+        """Tell all clients what is in no log."""
+        for connection in self._connections:
+            if connection is not but:
+                connection.put(Frame(text, SessionId(""), live=True))
 
     def measure(self) -> None:
         """Somebody wants statistics, or does not want them any more."""

@@ -1,5 +1,6 @@
 """What clients ask for: each event of a client becomes commands and queries, and the answers go to that client."""
 
+import asyncio
 import logging
 from typing import TYPE_CHECKING, assert_never
 
@@ -20,18 +21,17 @@ from coderelay.protocol.commands import (
     SendPrompt,
     StopTurn,
     Unchanged,
+    UndoTurn,
 )
 from coderelay.protocol.content import Image
 from coderelay.protocol.errors import BadInput, CannotRun, CoderError, Refusal, UnknownAsk, UnknownSession
 from coderelay.protocol.ids import AskId, PromptId, SessionId, new_id
 from coderelay.protocol.queries import (
     FindAsk,
-    ListAgents,
     ListAsks,
-    ListFiles,
     ListPrompts,
     ListSessions,
-    ReadFile,
+    ListTurns,
     ReadMessages,
     ShowDefaults,
     ShowSession,
@@ -47,6 +47,8 @@ from coderelay.surfaces.web.client_events import (
     FilesList,
     FilesRead,
     FollowPayload,
+    IdeContext,
+    IdeContextChanged,
     PermissionPayload,
     PermissionResponse,
     PromptEdit,
@@ -62,17 +64,23 @@ from coderelay.surfaces.web.client_events import (
     SessionStop,
     StartPayload,
     StatisticsSubscribe,
+    TurnDiff,
+    TurnsList,
+    TurnUndo,
     read_event,
 )
 from coderelay.surfaces.web.command_output import command_output
 from coderelay.surfaces.web.connection import Connection
+from coderelay.surfaces.web.ide_context import with_context
+from coderelay.surfaces.web.lookups import look_up
 from coderelay.surfaces.web.replay import replay
 from coderelay.surfaces.web.server_events import (
     UNKNOWN_SESSION,
     ask_tool,
-    decision_fields,
     event_text,
+    late_resolution,
     runner_error,
+    session_accepted,
     session_history,
     session_list,
 )
@@ -92,6 +100,7 @@ class Requests:
         self._by = by
         self._options = options
         self._hub = hub
+        self._undoing = asyncio.Lock()
 
     async def carry_out(self, connection: Connection, text: object) -> None:
         """Carry out one message of a client. What is wrong with it is told to that client; the connection stays."""
@@ -116,7 +125,10 @@ class Requests:
                 wanted = event.payload
                 query = ListSessions(cwd=wanted.cwd or None, limit=wanted.limit + 1, text=wanted.text)
                 found = await self._client.get(query)
-                connection.reply(session_list(found[: wanted.limit], whole=len(found) <= wanted.limit))
+                more = self._hub.more_of
+                connection.reply(session_list(found[: wanted.limit], whole=len(found) <= wanted.limit, more=more))
+                if (context := self._hub.ide.shown_to(connection)) is not None:
+                    connection.reply(context)
             case SessionStart():
                 await self._start(connection, event.payload)
             case SessionContinue():
@@ -137,8 +149,12 @@ class Requests:
                 await self._client.send(ClearHistory(session=SessionId(event.payload.session_id), by=self._by))
             case PromptRecall() | PromptEdit():
                 await self._change_prompt(event)
-            case FilesList() | FilesRead() | AgentsRecheck():
-                connection.reply(await self._look(event))
+            case FilesList() | FilesRead() | TurnsList() | TurnDiff() | AgentsRecheck():
+                connection.reply(await look_up(self._client, event, self._options.cwd))
+            case TurnUndo():
+                await self._undo(SessionId(event.payload.session_id), event.payload.turn_id)
+            case IdeContextChanged():
+                self._hub.ide.change(connection, event.payload)
             case StatisticsSubscribe():
                 connection.wants_statistics = event.payload.on
                 self._hub.measure()
@@ -170,12 +186,12 @@ class Requests:
         )
         await self._client.send(command)
         try:
-            prompt_id = await self._send(session, wanted.prompt, images)
+            prompt_id = await self._send(session, wanted.prompt, images, context=wanted.ide_context)
         except Refusal:
             await self._client.send(DeleteSession(session=session, by=self._by))
             raise
         if wanted.request_id is not None:
-            connection.reply(_accepted(session, prompt_id, wanted.request_id))
+            connection.reply(session_accepted(session, prompt_id, wanted.request_id))
 
     async def _continue(self, connection: Connection, wanted: ContinuePayload) -> None:
         session, images = SessionId(wanted.session_id), images_of(wanted.attachments)
@@ -188,9 +204,10 @@ class Requests:
                 )
                 return
             prompt, typed = told.text, wanted.prompt
-        prompt_id = await self._send(session, prompt, images, steer=wanted.steer, typed=typed)
+        context = wanted.ide_context
+        prompt_id = await self._send(session, prompt, images, steer=wanted.steer, typed=typed, context=context)
         if wanted.request_id is not None:
-            connection.reply(_accepted(session, prompt_id, wanted.request_id))
+            connection.reply(session_accepted(session, prompt_id, wanted.request_id))
 
     async def _send(
         self,
@@ -200,17 +217,18 @@ class Requests:
         *,
         steer: bool = False,
         typed: str = "",
+        context: IdeContext | None = None,
     ) -> PromptId:
-        prompt_id = PromptId(new_id())
+        prompt_id, text = PromptId(new_id()), with_context(prompt, context)
         await self._client.send(
             SendPrompt(
                 session=session,
                 prompt_id=prompt_id,
-                text=prompt,
+                text=text,
                 by=self._by,
                 images=images,
                 steer=steer,
-                typed=typed,
+                typed=typed or (prompt if text != prompt else ""),
                 unanswered="park",
             )
         )
@@ -247,10 +265,12 @@ class Requests:
             messages = await self._client.get(ReadMessages(session))
             summary = await self._client.get(ShowSession(session))  # its status may be newer, never older
             requests = [await self._request(each) for each in await self._client.get(ListAsks(session))]
-            queue = await self._client.get(ListPrompts(session)) if summary.turn_open else []
+            queue = await self._client.get(ListPrompts(session)) if summary.queued else []
             view = await self._hub.reached(session, messages.seq)
             shown = messages.seq
-            history = Frame(session_history(summary, messages.rows, shown, queue), session, shown)
+            await self._hub.take_up(summary)
+            text = session_history(summary, messages.rows, shown, queue, self._hub.more_of(summary))
+            history = Frame(text, session, shown)
             frames = [history, *filter(None, requests), *(view.saying() if view is not None else [])]
         finally:
             connection.release(session, frames, shown)
@@ -294,7 +314,7 @@ class Requests:
         session = SessionId(wanted.session_id)
         row = await self._ask_meant(session, wanted)
         if not row.open:
-            connection.reply(_resolved(session, row))
+            connection.reply(late_resolution(session, row))
             return
         request = await self._request(row)
         decision = decision_of(row.ask, wanted.result, None if request is None else request.text)
@@ -302,7 +322,7 @@ class Requests:
             AnswerAsk(session=row.session, ask=row.ask.id, decision=decision, by=self._by)
         )
         if isinstance(outcome, Answered):
-            connection.reply(_resolved(session, await self._client.get(FindAsk(row.ask.id))))
+            connection.reply(late_resolution(session, await self._client.get(FindAsk(row.ask.id))))
 
     async def _ask_meant(self, session: SessionId, wanted: PermissionPayload) -> AskRow:
         """The ask about that tool use, with that id: an answer that names both must mean one ask. Call ids are unique
@@ -346,6 +366,14 @@ class Requests:
             )
         )
 
+    async def _undo(self, session: SessionId, turn_id: str) -> None:
+        """Everybody is told what was put back. Two people who undo the same turn do not undo two."""
+        async with self._undoing:
+            turns = await self._client.get(ListTurns(session, limit=1))
+            if not turns or turns[0].turn_id != turn_id:
+                raise BadInput("this is not the last turn any more; nothing was undone")
+            await self._client.send(UndoTurn(session=session, by=self._by))
+
     async def _change_prompt(self, event: PromptRecall | PromptEdit) -> None:
         session, prompt_id = SessionId(event.payload.session_id), PromptId(event.payload.prompt_id)
         if isinstance(event, PromptRecall):
@@ -357,36 +385,9 @@ class Requests:
         if isinstance(outcome, Unchanged):
             raise BadInput("this prompt does not wait in the queue any more")
 
-    async def _look(self, event: FilesList | FilesRead | AgentsRecheck) -> str:
-        match event:
-            case FilesList():
-                session = SessionId(event.payload.session_id)
-                files = await self._client.get(ListFiles(session))
-                return event_text("files.list", {"sessionId": session, "paths": files.paths, "whole": files.whole})
-            case FilesRead():
-                session = SessionId(event.payload.session_id)
-                file = await self._client.get(ReadFile(session, event.payload.path))
-                fields = {"path": file.path, "text": file.text, "size": file.size, "binary": file.binary}
-                return event_text("files.read", {"sessionId": session, **fields, "whole": file.whole})
-            case AgentsRecheck():
-                agents = await self._client.get(ListAgents(cwd=event.payload.cwd or self._options.cwd))
-                shown = [{"name": x.name, "description": x.description, "problem": x.problem} for x in agents]
-                return event_text("agents", {"agents": shown})
-
-
-def _accepted(session: SessionId, prompt_id: PromptId, request_id: str) -> str:
-    return event_text("session.accepted", {"sessionId": session, "promptId": prompt_id, "requestId": request_id})
-
 
 def _is_meant(row: AskRow, wanted: PermissionPayload) -> bool:
     return wanted.ask_id in (None, row.ask.id) and wanted.tool_use_id in (None, ask_tool(row.ask))
-
-
-def _resolved(session: SessionId, row: AskRow) -> str:
-    """For the client whose answer came too late: what was decided, and by whom."""
-    who = {"by": "", "via": ""} if row.by is None else {"by": row.by.who, "via": row.by.via}
-    fields = {"sessionId": session, "toolUseId": ask_tool(row.ask), **decision_fields(row.decision), **who}
-    return event_text("permission.resolved", fields | {"askId": row.ask.id, "late": True})
 
 
 def _tools(allowed: str | None) -> tuple[str, ...]:

@@ -60,6 +60,7 @@ def routes(client: Client, events: Events, token: Token, roots: tuple[str, ...],
         ("/api/machine", "GET", calls.machine),
         ("/api/defaults", "GET", calls.defaults),
         ("/api/sessions/{session}/export", "GET", calls.export),
+        ("/api/sessions/{session}/images/{prompt}/{number}", "GET", calls.image),
     ]
 
     async def refused(_: Request, error: Exception) -> Response:

@@ -1,7 +1,7 @@
 """The events that the server sends, as JSON texts. Their names, fields and sentences are those of the Cowork contract
 and are never translated; fields that the contract does not have come last."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -22,8 +22,8 @@ from coderelay.protocol.asks import (
 )
 from coderelay.protocol.calls import Question
 from coderelay.protocol.events import PromptAdmitted
-from coderelay.protocol.ids import SessionId
-from coderelay.protocol.summary import MessageRow, Phase, Summary
+from coderelay.protocol.ids import PromptId, SessionId
+from coderelay.protocol.summary import AskRow, MessageRow, Phase, Summary
 from coderelay.protocol.translatable import encode_plain
 
 UNKNOWN_SESSION = "Unknown session"
@@ -50,8 +50,9 @@ def runner_error(message: str, session: str | None = None) -> str:
     return event_text("runner.error", payload)
 
 
-def session_list(sessions: Sequence[Summary], *, whole: bool) -> str:
-    payload: Payload = {"sessions": [session_row(each) for each in sessions]}
+def session_list(sessions: Sequence[Summary], *, whole: bool, more: Callable[[Summary], Payload]) -> str:
+    """`more` gives what the server knows of a session besides its log."""
+    payload: Payload = {"sessions": [session_row(each) | more(each) for each in sessions]}
     return event_text("session.list", payload if whole else payload | {"whole": False})
 
 
@@ -102,15 +103,16 @@ def resume_command(summary: Summary) -> Payload:
 
 
 def session_history(
-    summary: Summary, rows: Sequence[MessageRow], seq: int, queue: Sequence[PromptAdmitted] = ()
+    summary: Summary, rows: Sequence[MessageRow], seq: int, queue: Sequence[PromptAdmitted], more: Payload
 ) -> str:
-    """`queue` are the prompts that wait for the end of the open turn, with the fields of `prompt.queued`."""
+    """`queue` are the prompts that wait, with the fields of `prompt.queued`; `more` is what the server knows of the
+    session besides its log."""
     payload = {
         "sessionId": summary.id,
         "status": STATUSES[summary.phase],
         "messages": [msgspec.Raw(row.data.encode()) for row in rows],
         "seq": seq,
-        "session": session_row(summary),
+        "session": session_row(summary) | more,
         "queue": [{"promptId": each.prompt_id, "prompt": each.said, "steer": each.steer} for each in queue],
     }
     return event_text("session.history", payload)
@@ -176,6 +178,17 @@ def decision_fields(decision: Decision | None) -> Payload:
             return {"behavior": "deny_and_stop"}
         case PlanDecision():
             return {"behavior": "plan", "option": decision.option, "feedback": decision.feedback}
+
+
+def session_accepted(session: SessionId, prompt_id: PromptId, request_id: str) -> str:
+    return event_text("session.accepted", {"sessionId": session, "promptId": prompt_id, "requestId": request_id})
+
+
+def late_resolution(session: SessionId, row: AskRow) -> str:
+    """For the client whose answer came too late: what was decided, and by whom."""
+    who = {"by": "", "via": ""} if row.by is None else {"by": row.by.who, "via": row.by.via}
+    fields = {"sessionId": session, "toolUseId": ask_tool(row.ask), **decision_fields(row.decision), **who}
+    return event_text("permission.resolved", fields | {"askId": row.ask.id, "late": True})
 
 
 def in_session(session: SessionId, fields: Payload) -> Payload:

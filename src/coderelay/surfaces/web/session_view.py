@@ -32,7 +32,7 @@ from coderelay.protocol.events import (
     TurnUndone,
     asks_in,
 )
-from coderelay.protocol.ids import AskId, CallId, SessionId
+from coderelay.protocol.ids import AskId, CallId, PromptId, SessionId
 from coderelay.protocol.live import Live, Notice, OutputDelta, TextDelta, ThinkingDelta
 from coderelay.protocol.summary import Summary
 from coderelay.surfaces.web.server_events import (
@@ -75,6 +75,8 @@ class SessionView:
         self._is_child = bool(parents)
         self._title = summary.title
         self._cwd = summary.cwd
+        self._admitted: dict[PromptId, _Event] = {}  # at rest; whether they wait is seen when a turn begins
+        self._overtaken: list[_Event] = []  # those of them that wait, because the turn of another one began
         self.is_turn_open = is_turn_open
         self._uses: dict[CallId, Payload] = {}  # of the open batch
         self._asks: dict[AskId, Ask] = {each.id: each for each in summary.asks} if is_turn_open else {}
@@ -86,7 +88,7 @@ class SessionView:
     @property
     def is_at_rest(self) -> bool:
         """Whether a new view would show the next event just as well."""
-        return not self.is_turn_open and not self._is_copying
+        return not self.is_turn_open and not self._is_copying and not self._admitted
 
     def frames(self, each: Recorded | Live) -> list[Frame]:
         if not isinstance(each, Recorded):
@@ -163,14 +165,25 @@ class SessionView:
                 self._title, self._cwd = event.title, event.cwd
             case SessionConfigured(title=str() as title):
                 self._title = title
+            case PromptAdmitted() as event if not self.is_turn_open:
+                self._admitted[event.prompt_id] = _queued(event)
+            case PromptRecalled() as event:
+                self._admitted.pop(event.prompt_id, None)
+            case StopRequested() if not self.is_turn_open:
+                self._overtaken, self._admitted = list(self._admitted.values()), {}
             case TurnStarted() as event:
                 self.is_turn_open, self._cwd = True, event.cwd
+                self._admitted.pop(event.prompt_id, None)
+                self._overtaken, self._admitted = list(self._admitted.values()), {}
             case MessageAdded() as event:
                 self._uses = {call.id: cowork.tool_use(call) for call in event.calls}
             case CallProposed() as event:
                 self._uses[event.call.id] = cowork.tool_use(event.call)
             case TurnEnded() | SessionDeleted():
                 self.is_turn_open, self._uses, self._decided = False, {}, {}
+                self._admitted = {}
+            case SessionForked():
+                self._admitted = {}  # they were copied, too
             case _:
                 pass
         self._asks |= {ask.id: ask for ask in asks_in(recorded.event)}
@@ -182,8 +195,7 @@ class SessionView:
             case SessionCreated():
                 return []
             case PromptAdmitted():
-                queued = {"promptId": event.prompt_id, "prompt": event.said, **_by(event.by), "steer": event.steer}
-                return [("prompt.queued", queued)] if self.is_turn_open else []
+                return [_queued(event)] if self.is_turn_open else []
             case PromptEdited():
                 return [("prompt.edited", {"promptId": event.prompt_id, "prompt": event.text, **_by(event.by)})]
             case PromptRecalled():
@@ -191,10 +203,10 @@ class SessionView:
             case TurnStarted():
                 settings = {"agent": event.agent, "model": event.model, "mode": event.mode, "turnId": event.turn_id}
                 status = {"status": "running", "title": self._title, "cwd": event.cwd, **settings}
-                prompt = {"prompt": event.said, "promptId": event.prompt_id, **(_by(event.by) if event.by else {})}
-                return [("session.status", status), ("stream.user_prompt", prompt), *messages[1:]]
+                prompt = _prompt(event) | (_by(event.by) if event.by else {})
+                return [("session.status", status), ("stream.user_prompt", prompt), *self._overtaken, *messages[1:]]
             case PromptTaken():
-                return [("stream.user_prompt", {"prompt": event.said, "promptId": event.prompt_id, "steer": True})]
+                return [("stream.user_prompt", _prompt(event) | {"steer": True})]
             case TurnEnded():
                 ended: Payload = {"status": _ENDINGS[event.ending], "title": self._title, "cwd": self._cwd}
                 error = event.error or ("the step limit was reached" if event.ending == "step_limit" else None)
@@ -211,6 +223,8 @@ class SessionView:
                 return [("background.ended", {"backgroundId": event.background_id})]
             case AskParked():
                 return [("permission.parked", {"askId": event.ask_id})]
+            case StopRequested() if not self.is_turn_open:
+                return self._overtaken
             case SessionDeleted():
                 return [("session.deleted", {})]
             case _:
@@ -273,6 +287,16 @@ class SessionView:
 
 def _stream(message: dict[str, Any]) -> _Event:
     return "stream.message", {"message": message}
+
+
+def _prompt(event: TurnStarted | PromptTaken) -> Payload:
+    images = {"images": event.images} if event.images else {}
+    return {"prompt": event.said, "promptId": event.prompt_id, **images}
+
+
+def _queued(event: PromptAdmitted) -> _Event:
+    payload = {"promptId": event.prompt_id, "prompt": event.said, **_by(event.by), "steer": event.steer}
+    return "prompt.queued", payload
 
 
 def _by(by: By) -> Payload:

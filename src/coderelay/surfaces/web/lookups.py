@@ -1,0 +1,57 @@
+"""What clients look up in the folder of a session: files, what each turn changed, and which agents there are."""
+
+from typing import assert_never
+
+from coderelay.client.client import Client
+from coderelay.protocol.ids import SessionId, TurnId
+from coderelay.protocol.queries import ListAgents, ListFiles, ListTurns, ReadFile, ShowDiff
+from coderelay.protocol.session_info import FileChange, TurnShown
+from coderelay.surfaces.web.client_events import AgentsRecheck, FilesList, FilesRead, TurnDiff, TurnsList
+from coderelay.surfaces.web.server_events import Payload, event_text
+
+Lookup = FilesList | FilesRead | TurnsList | TurnDiff | AgentsRecheck
+
+
+async def look_up(client: Client, event: Lookup, cwd: str) -> str:
+    """The answer to the client that asked. `cwd` is the folder that is meant if the client names none."""
+    match event:
+        case FilesList():
+            session = SessionId(event.payload.session_id)
+            files = await client.get(ListFiles(session))
+            return event_text("files.list", {"sessionId": session, "paths": files.paths, "whole": files.whole})
+        case FilesRead():
+            session = SessionId(event.payload.session_id)
+            file = await client.get(ReadFile(session, event.payload.path))
+            fields = {"path": file.path, "text": file.text, "size": file.size, "binary": file.binary}
+            return event_text("files.read", {"sessionId": session, **fields, "whole": file.whole})
+        case TurnsList():
+            session = SessionId(event.payload.session_id)
+            turns = await client.get(ListTurns(session, event.payload.limit))
+            shown = [_turn(each) for each in turns]
+            return event_text("turns.list", {"sessionId": session, "turns": shown, "limit": event.payload.limit})
+        case TurnDiff():
+            session, turn = SessionId(event.payload.session_id), TurnId(event.payload.turn_id)
+            found = await client.get(ShowDiff(session, turn=turn))
+            changes = [_change(each) for each in found.changes]
+            return event_text(
+                "turn.diff", {"sessionId": session, "turnId": turn, "diff": found.diff, "changes": changes}
+            )
+        case AgentsRecheck():
+            agents = await client.get(ListAgents(cwd=event.payload.cwd or cwd))
+            shown = [{"name": x.name, "description": x.description, "problem": x.problem} for x in agents]
+            return event_text("agents", {"agents": shown})
+        case _:
+            assert_never(event)
+
+
+def _turn(turn: TurnShown) -> Payload:
+    changes = [_change(each) for each in turn.changes]
+    problem = {"problem": turn.problem} if turn.problem else {}
+    return {"turnId": turn.turn_id, "prompt": turn.prompt, "at": turn.at, "changes": changes, **problem}
+
+
+def _change(change: FileChange) -> Payload:
+    more: Payload = {"was": change.was} if change.was else {}
+    more |= {"binary": True} if change.binary else {}
+    more |= {} if change.covered else {"covered": False}
+    return {"path": change.path, "kind": change.kind, "added": change.added, "deleted": change.deleted, **more}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.model_server import Answer, History, bash, call, proposes, says
+from tests.web.app_stories import decide
 from tests.web.chromium import (
     ask_card,
     browser,
@@ -22,62 +22,6 @@ from tests.web.chromium import (
 pytestmark = [needs_chromium, needs_app, pytest.mark.timeout(180)]
 
 expect.set_options(timeout=30_000)
-MARKDOWN = """Found **two** causes.
-
-```python
-def load(path):
-    return 1
-```
-
-<script>document.title = "owned"</script>
-
-![pixel](https://evil.example/pixel.png) [bad](javascript:alert(1))
-
-- one
-- two
-"""
-QUESTION = {
-    "question": "Which database?",
-    "header": "Database",
-    "options": [{"label": "SQLite", "description": "a file"}, {"label": "PostgreSQL", "description": "a server"}],
-}
-CHECKS = {
-    "question": "Which checks?",
-    "header": "Checks",
-    "options": [{"label": "Types", "description": ""}, {"label": "Lint", "description": ""}],
-    "multiSelect": True,
-}
-
-
-def decide(history: History) -> Answer:
-    """The last prompt that names a story decides which; the results since then say how far it is."""
-    at, story = -1, ""
-    for index, said in enumerate(history):
-        if said.role == "user" and (found := re.search(r"story:(\w+)", said.text)):
-            at, story = index, found[1]
-    return _story(story, sum(said.role == "tool" for said in history[at + 1 :]), history)
-
-
-def _story(story: str, results: int, history: History) -> Answer:
-    match story, results:
-        case "markdown", _:
-            return says(MARKDOWN, thinking="Two reads. That is one too many.")
-        case "slow", _:
-            return says(" ".join(f"word{number}" for number in range(400)), token_delay=0.05)
-        case "command", 0:
-            return proposes(bash("printf 'l1\\nl2\\nl3\\nl4\\nl5\\n' > made.txt && cat made.txt"))
-        case "pair", 0:
-            return proposes(bash("touch first.txt"), bash("touch second.txt"))
-        case "question", 0:
-            return proposes(call("ask_user", questions=[QUESTION]))
-        case "plan", 0:
-            return proposes(call("plan_exit", plan="1. Read it **once**\n2. Run the tests"))
-        case "checks", 0:
-            return proposes(call("ask_user", questions=[CHECKS, QUESTION]))
-        case (("question" | "checks"), _):
-            return says(f"You said {[said.text for said in history if said.role == 'tool'][-1]}")
-        case _:
-            return says("All done.")
 
 
 def test_b04_b18_b20_b28_a_session_is_started_and_its_answer_drawn_without_loading_anything(tmp_path: Path):

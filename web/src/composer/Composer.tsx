@@ -1,18 +1,24 @@
 import { type ClipboardEvent, type DragEvent, type KeyboardEvent, memo, useEffect, useRef, useState } from "react";
 import { send } from "../connection/socket";
-import type { Attachment } from "../contract/client_events";
-import type { SessionRow } from "../contract/server_events";
+import { answer } from "../asks/answer";
+import type { Attachment, IdeContext } from "../contract/client_events";
+import type { AskRequest, Question, SessionRow } from "../contract/server_events";
 import { t } from "../language/t";
 import { CloseIcon, ImageIcon, SendIcon, StopIcon } from "../parts/icons";
 import type { QueuedPrompt } from "../state/state";
 import { dispatch, useStore } from "../store";
 import { readImages } from "./attachments";
+import { ContextChip } from "./ContextChip";
+import { contextOf, detachSelection, removeIdeContext, useContexts } from "./context";
 import { draftOf, setDraft, useDrafts } from "./drafts";
+import { type Enter, enterAction } from "./enter";
 import { Queue } from "./Queue";
+import { LIST_ID, Suggestions } from "./Suggestions";
 import { Switches } from "./Switches";
+import { useSuggestions } from "./use_suggestions";
 
-/** Where prompts are written. Enter sends; while the session works, Enter queues and Ctrl-Enter steers. */
-export const Composer = memo(function Composer({ row, queue }: { row: SessionRow; queue: QueuedPrompt[] }) {
+/** Where prompts are written. Enter sends; while the session works, it does what the session says (`enterAction`). */
+export const Composer = memo(function Composer({ row, queue, question }: { row: SessionRow; queue: QueuedPrompt[]; question: AskRequest | null }) {
   const { id } = row;
   const text = useDrafts((drafts) => draftOf(id, drafts));
   const connection = useStore((state) => state.connection);
@@ -21,7 +27,12 @@ export const Composer = memo(function Composer({ row, queue }: { row: SessionRow
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
   const isRunning = row.status === "running";
-  const canSend = (!!text.trim() || images.length > 0) && connection === "open";
+  const enter = enterAction(row, false);
+  const canSend = (!!text.trim() || images.length > 0) && connection === "open" && enter !== "nothing";
+  const ide = useStore((state) => state.ide);
+  const contexts = useContexts();
+  const context = contextOf(id, contexts, ide);
+  const suggestions = useSuggestions(row, text, field, (next) => setDraft(id, next));
   useReturned(id, text);
   useEffect(() => {
     if (window.matchMedia("(min-width: 768px)").matches && !document.querySelector("dialog[open]")) field.current?.focus();
@@ -30,11 +41,17 @@ export const Composer = memo(function Composer({ row, queue }: { row: SessionRow
   const submit = (steer: boolean) => {
     if (!canSend) return;
     const requestId = crypto.randomUUID();
-    const payload = { sessionId: id, prompt: text, steer: steer && isRunning, attachments: images, requestId };
+    const payload = { sessionId: id, prompt: text, steer: steer && isRunning, attachments: images, ideContext: context, requestId };
     if (!send({ type: "session.continue", payload })) return;
     dispatch({ kind: "sent", requestId, sessionId: id, text });
     setDraft(id, "");
     setImages([]);
+    detachSelection(id);
+  };
+  const answerWithText = () => {
+    const asked = (question?.input.questions as Question[])[0]!.question;
+    answer(question!, { behavior: "allow", updatedInput: { ...question!.input, answers: { [asked]: text.trim() } } });
+    setDraft(id, "");
   };
   const stop = () => send({ type: "session.stop", payload: { sessionId: id } });
   const add = async (files: Iterable<File>) => {
@@ -42,9 +59,11 @@ export const Composer = memo(function Composer({ row, queue }: { row: SessionRow
     setImages((before) => [...before, ...read]);
   };
   const press = (event: KeyboardEvent) => {
-    if (event.nativeEvent.isComposing || event.key !== "Enter" || event.shiftKey) return;
+    if (event.nativeEvent.isComposing || suggestions.press(event) || event.key !== "Enter" || event.shiftKey) return;
     event.preventDefault();
-    submit(event.ctrlKey || event.metaKey);
+    const action = enterAction(row, event.ctrlKey || event.metaKey);
+    if (action === "stop") stop();
+    else if (action !== "nothing") submit(action === "steer");
   };
   const paste = (event: ClipboardEvent) => {
     if (!event.clipboardData.files.length) return;
@@ -60,7 +79,7 @@ export const Composer = memo(function Composer({ row, queue }: { row: SessionRow
     <div className="mx-auto w-full max-w-3xl shrink-0 px-3 pb-[max(0.75rem,env(safe-area-inset-bottom))] md:px-6 md:pb-5">
       <Queue queue={queue} sessionId={id} />
       <div
-        className={`rounded-2xl border bg-raised px-2 pt-1 pb-1.5 shadow-sm transition-colors focus-within:border-faint/60 ${isDragging ? "border-accent" : "border-line"}`}
+        className={`relative rounded-2xl border bg-raised px-2 pt-1 pb-1.5 shadow-sm transition-colors focus-within:border-faint/60 ${isDragging ? "border-accent" : "border-line"}`}
         onDragOver={(event) => {
           event.preventDefault();
           setDragging(true);
@@ -68,13 +87,21 @@ export const Composer = memo(function Composer({ row, queue }: { row: SessionRow
         onDragLeave={() => setDragging(false)}
         onDrop={drop}
       >
+        {suggestions.found.length > 0 && (
+          <Suggestions label={t("Files")} found={suggestions.found} chosen={suggestions.chosen} onChoose={suggestions.choose} />
+        )}
+        {context && <ContextChip context={context} onRemove={() => removeContext(id, ide)} />}
         {images.length > 0 && <Images images={images} onChange={setImages} />}
         <textarea
           ref={field}
           rows={1}
           value={text}
           aria-label={t("Message")}
-          placeholder={isRunning ? t("Write the next message; it waits its turn") : t("Message …")}
+          placeholder={placeholder(enter)}
+          aria-autocomplete="list"
+          aria-controls={suggestions.found.length ? LIST_ID : undefined}
+          aria-activedescendant={suggestions.found.length ? `${LIST_ID}-${suggestions.chosen}` : undefined}
+          onSelect={suggestions.moved}
           className="field-sizing-content block max-h-[40vh] min-h-11 w-full resize-none bg-transparent px-2 py-2.5 outline-none"
           onChange={(event) => setDraft(id, event.target.value)}
           onKeyDown={press}
@@ -98,7 +125,12 @@ export const Composer = memo(function Composer({ row, queue }: { row: SessionRow
           />
           <Switches row={row} />
           <span className="flex-1" />
-          {isRunning && canSend && (
+          {question && text.trim() && (
+            <button type="button" className="button plain h-8 px-2" onClick={answerWithText}>
+              {t("Answer with this")}
+            </button>
+          )}
+          {isRunning && canSend && enter === "queue" && (
             <button type="button" className="button plain h-8 px-2" title="Ctrl-Enter" onClick={() => submit(true)}>
               {t("Send now")}
             </button>
@@ -108,10 +140,16 @@ export const Composer = memo(function Composer({ row, queue }: { row: SessionRow
               <StopIcon /> <span className="max-sm:hidden">{t("Stop")}</span>
             </button>
           )}
-          {(!isRunning || canSend) && (
-            <button type="button" className="button primary h-8 px-2.5" disabled={!canSend} aria-label={isRunning ? t("Queue") : t("Send")} onClick={() => submit(false)}>
+          {(!isRunning || (canSend && enter !== "stop")) && (
+            <button
+              type="button"
+              className="button primary h-8 px-2.5"
+              disabled={!canSend}
+              aria-label={!isRunning ? t("Send") : enter === "steer" ? t("Send now") : t("Queue")}
+              onClick={() => submit(enter === "steer")}
+            >
               <SendIcon />
-              {isRunning && <span className="max-sm:hidden">{t("Queue")}</span>}
+              {isRunning && <span className="max-sm:hidden">{enter === "steer" ? t("Send now") : t("Queue")}</span>}
             </button>
           )}
         </div>
@@ -119,6 +157,27 @@ export const Composer = memo(function Composer({ row, queue }: { row: SessionRow
     </div>
   );
 });
+
+function placeholder(enter: Enter): string {
+  switch (enter) {
+    case "send":
+      return t("Message …");
+    case "steer":
+      return t("Write a message; it is read at the next step");
+    case "stop":
+      return t("Enter stops it");
+    case "nothing":
+      return t("It is working …");
+    case "queue":
+      return t("Write the next message; it waits its turn");
+  }
+}
+
+/** The page's own selection, or else that of the editor, until it changes. */
+function removeContext(id: string, ide: IdeContext | null): void {
+  if (useContexts.getState().selections[id]) detachSelection(id);
+  else if (ide) removeIdeContext(ide);
+}
 
 /** A prompt that did not reach the server stands in the field again. */
 function useReturned(id: string, text: string): void {

@@ -35,6 +35,17 @@ export interface Choices {
   agents: { name: string; description: string; problem?: string }[];
 }
 
+export interface Machine {
+  hostname: string;
+  cpuModel: string;
+  cpuCount: number;
+  totalMemory: number;
+  totalDisk: number;
+}
+
+export const machine = () => call<Machine>("/api/machine");
+export const promptImage = (session: string, prompt: string, number: number) =>
+  call<{ mimeType: string; data: string }>(`/api/sessions/${session}/images/${encodeURIComponent(prompt)}/${number}`);
 export const recentFolders = () => call<{ cwds: string[] }>("/api/recent-cwds").then((found) => found.cwds);
 export const folders = (path: string) => call<Folders>(`/api/dirs?path=${encodeURIComponent(path)}`);
 export const choices = (cwd: string) => call<Choices>(`/api/defaults?cwd=${encodeURIComponent(cwd)}`);

@@ -21,6 +21,10 @@ export interface SessionRow {
   contextTokens?: number;
   error?: string;
   parked?: boolean;
+  folders?: string[];
+  /** Why nobody works on a session that has something to do. */
+  waiting?: string;
+  inputWhileRunning?: "queue" | "steer" | "stop" | "ignore";
 }
 
 export interface Question {
@@ -59,6 +63,41 @@ export interface Resolution {
   message?: string;
   option?: string;
   answers?: Record<string, string>;
+}
+
+export interface FileChange {
+  path: string;
+  kind: "added" | "modified" | "deleted" | "renamed";
+  added: number;
+  deleted: number;
+  was?: string;
+  binary?: boolean;
+  /** False if its earlier content was not kept. */
+  covered?: boolean;
+}
+
+/** A turn that can be undone after all later ones. */
+export interface Turn {
+  turnId: string;
+  prompt: string;
+  at: number;
+  changes: FileChange[];
+  problem?: string;
+}
+
+export interface FileText {
+  path: string;
+  text: string;
+  size: number;
+  binary: boolean;
+  whole: boolean;
+}
+
+/** The shares of the machine that are in use, from 0 to 1. */
+export interface Sample {
+  cpu: number;
+  memory: number;
+  disk: number;
 }
 
 export interface ServerEvent {

@@ -42,7 +42,7 @@ export function Conversation({ session }: { session: Session }) {
               style={{ transform: `translateY(${start}px)` }}
             >
               {index < items.length ? (
-                <ItemRow item={items[index]!} asks={session.asks} cwd={session.row.cwd ?? ""} isFirst={index === 0} />
+                <ItemRow item={items[index]!} asks={session.asks} sessionId={session.row.id} cwd={session.row.cwd ?? ""} isFirst={index === 0} />
               ) : (
                 <LiveRow session={session} />
               )}

@@ -1,28 +1,18 @@
 import { useMemo, useState } from "react";
 import { t } from "../language/t";
+import { DiffLines } from "./DiffLines";
+import { DiffSwitch, useDiffView } from "./diff_view";
 import { type DiffRow, rowsOfDiff } from "./line_diff";
-
-const MARKS = { added: "+", removed: "−", same: " ", hunk: "", file: "" };
-const COLOURS = { added: "bg-added", removed: "bg-removed", same: "text-faint", hunk: "pt-1 text-faint", file: "pt-2 font-semibold" };
 
 /** A change, line by line: the first `lines` of it, and the rest on demand. */
 export function Diff({ diff, rows, lines }: { diff?: string; rows?: DiffRow[]; lines: number }) {
   const [isOpen, setOpen] = useState(false);
+  const view = useDiffView();
   const all = useMemo(() => rows ?? rowsOfDiff(diff ?? ""), [rows, diff]);
-  const shown = isOpen ? all : all.slice(0, lines);
   const count = (kind: DiffRow["kind"]) => all.filter((each) => each.kind === kind).length;
   return (
     <div>
-      <div tabIndex={0} role="group" aria-label={t("Change")} className={`code-block overflow-auto py-1.5 font-mono text-xs leading-relaxed ${isOpen ? "max-h-[36rem]" : ""}`}>
-        <div className="min-w-max">
-          {shown.map((row, index) => (
-            <div key={index} className={`flex px-3 whitespace-pre ${COLOURS[row.kind]}`}>
-              {row.kind !== "file" && row.kind !== "hunk" && <span className="w-4 shrink-0 text-faint select-none">{MARKS[row.kind]}</span>}
-              <span>{row.text || " "}</span>
-            </div>
-          ))}
-        </div>
-      </div>
+      <DiffLines rows={isOpen ? all : all.slice(0, lines)} view={view} className={isOpen ? "max-h-[36rem]" : ""} />
       <p className="mt-0.5 flex gap-3 text-xs text-faint">
         <span>
           <span className="text-good">+{count("added")}</span> <span className="text-bad">−{count("removed")}</span>
@@ -32,6 +22,7 @@ export function Diff({ diff, rows, lines }: { diff?: string; rows?: DiffRow[]; l
             {isOpen ? t("Show less") : t("Show {n} more lines", { n: all.length - lines })}
           </button>
         )}
+        {count("removed") > 0 && <DiffSwitch />}
       </p>
     </div>
   );

@@ -5,15 +5,16 @@ import { Markdown } from "../markdown/Markdown";
 import { CopyButton } from "../parts/CopyButton";
 import type { Item } from "../state/items";
 import { InitLine, NoteLine, ResultLine } from "./lines";
+import { Prompt } from "./Prompt";
 import { Thinking } from "./Thinking";
 import { ToolCard } from "./ToolCard";
 
 /** One item of a conversation. */
 export const ItemRow = memo(
-  function ItemRow({ item, asks, cwd, isFirst }: { item: Item; asks: AskRequest[]; cwd: string; isFirst: boolean }) {
+  function ItemRow({ item, asks, sessionId, cwd, isFirst }: { item: Item; asks: AskRequest[]; sessionId: string; cwd: string; isFirst: boolean }) {
     switch (item.kind) {
       case "prompt":
-        return <Prompt item={item} isFirst={isFirst} />;
+        return <Prompt item={item} sessionId={sessionId} isFirst={isFirst} />;
       case "text":
         return (
           <div className="group relative py-2">
@@ -48,15 +49,4 @@ function asksAbout(item: Item, asks: AskRequest[]): AskRequest[] {
 
 function same(a: AskRequest[], b: AskRequest[]): boolean {
   return a.length === b.length && a.every((each, index) => each === b[index]);
-}
-
-function Prompt({ item, isFirst }: { item: Extract<Item, { kind: "prompt" }>; isFirst: boolean }) {
-  return (
-    <div className={`flex justify-end pb-2 ${isFirst ? "pt-5" : "pt-7"}`}>
-      <div className="max-w-[85%] rounded-2xl rounded-br-md bg-hover px-4 py-2.5 whitespace-pre-wrap [overflow-wrap:anywhere]">
-        {item.steer && <span className="block text-xs text-faint">{t("while it was working")}</span>}
-        {item.text}
-      </div>
-    </div>
-  );
 }

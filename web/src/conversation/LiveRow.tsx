@@ -1,9 +1,13 @@
 import { useMemo } from "react";
 import { AskCard } from "../asks/AskCard";
 import { BatchBar } from "../asks/BatchBar";
+import { requestWanted } from "../connection/socket";
+import type { SessionRow } from "../contract/server_events";
 import { t } from "../language/t";
 import { GrowingMarkdown } from "../markdown/Markdown";
 import type { Session } from "../state/state";
+import { dispatch } from "../store";
+import { LastChanges } from "./LastChanges";
 import { Thinking } from "./Thinking";
 
 /** The end of the conversation: what is being written, asks that belong to no call, and that it works. */
@@ -13,7 +17,7 @@ export function LiveRow({ session }: { session: Session }) {
     const tools = new Set(items.flatMap((each) => (each.kind === "tool" ? [each.id] : [])));
     return asks.filter((each) => each.childSessionId || !tools.has(each.toolUseId));
   }, [items, asks]);
-  const isWorking = row.status === "running" && !asks.length;
+  const isWorking = row.status === "running" && !asks.length && !row.waiting;
   return (
     <div className="pb-8">
       {writing?.thinking && <Thinking text={writing.thinking} live={writing.isThinking} />}
@@ -33,8 +37,27 @@ export function LiveRow({ session }: { session: Session }) {
           {note || (writing?.text ? t("Writing …") : t("Working …"))}
         </p>
       )}
+      {row.waiting && <WaitingForHost row={row} />}
+      <LastChanges session={session} />
       {row.status === "error" && row.error && items.at(-1)?.kind !== "result" && <p className="py-2 text-sm text-bad">{row.error}</p>}
     </div>
+  );
+}
+
+/** The session has something to do, and nobody does it. */
+function WaitingForHost({ row }: { row: SessionRow }) {
+  const goOn = () => {
+    dispatch({ kind: "history-wanted", sessionId: row.id });
+    requestWanted();
+  };
+  return (
+    <p role="status" className="flex flex-wrap items-center gap-x-2 py-2 text-sm text-warn">
+      <span className="status-dot waiting" />
+      {t("Waiting for a host: {reason}", { reason: row.waiting ?? "" })}
+      <button type="button" className="underline underline-offset-2" onClick={goOn}>
+        {t("Go on here")}
+      </button>
+    </p>
   );
 }
 

@@ -5,6 +5,16 @@ import type { ToolItem } from "../state/items";
 export interface DiffRow {
   kind: "added" | "removed" | "same" | "hunk" | "file";
   text: string;
+  /** The numbers of the line before and after the change, where they are known. */
+  old?: number;
+  now?: number;
+}
+
+/** Two rows beside each other; a row that goes over both sides stands in `whole`. */
+export interface SplitRow {
+  whole?: DiffRow;
+  left?: DiffRow;
+  right?: DiffRow;
 }
 
 const MOST_PAIRS = 250_000;
@@ -12,15 +22,55 @@ const MOST_PAIRS = 250_000;
 export function rowsOfDiff(diff: string): DiffRow[] {
   const lines = diff.replace(/\n$/, "").split("\n");
   const files = lines.filter((each) => each.startsWith("+++ ")).length;
+  let old = 0;
+  let now = 0;
   return lines.flatMap((line): DiffRow[] => {
     if (/^(diff |index |--- |new file|deleted file|similarity |rename |old mode|new mode)/.test(line)) return [];
     if (line.startsWith("+++ ")) return files > 1 ? [{ kind: "file", text: line.slice(4).replace(/^b\//, "") }] : [];
+    const hunk = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/.exec(line);
+    if (hunk) [old, now] = [Number(hunk[1]), Number(hunk[2])];
     if (line.startsWith("@@")) return [{ kind: "hunk", text: line.replace(/^@@ (.*?) @@.*/, "$1") }];
-    if (line.startsWith("+")) return [{ kind: "added", text: line.slice(1) }];
-    if (line.startsWith("-")) return [{ kind: "removed", text: line.slice(1) }];
+    if (line.startsWith("+")) return [{ kind: "added", text: line.slice(1), ...(now && { now: now++ }) }];
+    if (line.startsWith("-")) return [{ kind: "removed", text: line.slice(1), ...(old && { old: old++ }) }];
     if (line.startsWith("\\")) return [];
-    return [{ kind: "same", text: line.slice(1) }];
+    return [{ kind: "same", text: line.slice(1), ...(now && { old: old++, now: now++ }) }];
   });
+}
+
+/** Removed lines beside the added ones that follow them. */
+export function splitRows(rows: readonly DiffRow[]): SplitRow[] {
+  const split: SplitRow[] = [];
+  let removed: DiffRow[] = [];
+  let added: DiffRow[] = [];
+  const flush = () => {
+    for (let index = 0; index < Math.max(removed.length, added.length); index++)
+      split.push({ ...(removed[index] && { left: removed[index] }), ...(added[index] && { right: added[index] }) });
+    removed = [];
+    added = [];
+  };
+  for (const row of rows) {
+    if (row.kind === "removed") {
+      if (added.length) flush();
+      removed.push(row);
+    } else if (row.kind === "added") added.push(row);
+    else {
+      flush();
+      split.push(row.kind === "same" ? { left: row, right: row } : { whole: row });
+    }
+  }
+  flush();
+  return split;
+}
+
+/** A diff of several files, as git writes it, by the path of each file. */
+export function filesOfDiff(diff: string): { path: string; diff: string }[] {
+  return diff
+    .split(/^(?=diff --git )/m)
+    .filter((each) => each.trim())
+    .map((part) => {
+      const named = /^\+\+\+ b\/(.*)$/m.exec(part) ?? /^--- a\/(.*)$/m.exec(part) ?? /^diff --git a\/.* b\/(.*)$/m.exec(part);
+      return { path: named?.[1] ?? "", diff: part };
+    });
 }
 
 /** What an edit or a write changes, from its arguments; null if the tool changes no text. */

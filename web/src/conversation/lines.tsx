@@ -22,9 +22,10 @@ export function InitLine({ item }: { item: Of<"init"> }) {
 
 /** How a turn ended: duration, tokens, cost. */
 export function ResultLine({ item }: { item: Of<"result"> }) {
+  const tokens = item.tokens.input + item.tokens.cached + item.tokens.output;
   const facts = [
     duration(item.ms),
-    item.tokens ? t("{n} tokens", { n: item.tokens.toLocaleString() }) : "",
+    tokens ? t("{n} tokens", { n: tokens.toLocaleString() }) : "",
     item.costUsd ? `$${item.costUsd.toFixed(item.costUsd < 0.1 ? 4 : 2)}` : "",
   ].filter(Boolean);
   if (item.ok) return <p className="py-1 text-xs text-faint">{[t("Done"), ...facts].join(" · ")}</p>;
@@ -62,9 +63,17 @@ export function NoteLine({ item }: { item: Of<"line"> }) {
     case "undone":
       return (
         <div className="py-1 text-sm text-soft">
-          <p>{t("The files of the last turn were put back")}</p>
-          <p className="font-mono text-xs whitespace-pre-wrap text-faint">{item.text}</p>
-          {item.detail && <p className="text-warn">{t("Left alone, because they changed since: {files}", { files: item.detail.replaceAll("\n", ", ") })}</p>}
+          <Rule text={t("The turn above was undone")} />
+          {item.text && (
+            <p className="text-xs text-faint">
+              {t("Put back:")} <span className="font-mono">{item.text.replaceAll("\n", ", ")}</span>
+            </p>
+          )}
+          {item.detail && (
+            <p className="text-xs text-warn">
+              {t("Left alone:")} <span className="font-mono">{item.detail.replaceAll("\n", ", ")}</span>
+            </p>
+          )}
         </div>
       );
     case "background":

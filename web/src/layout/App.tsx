@@ -4,9 +4,12 @@ import { Conversation } from "../conversation/Conversation";
 import { t } from "../language/t";
 import { NewSessionDialog } from "../sessions/NewSessionDialog";
 import { Sidebar } from "../sessions/Sidebar";
-import { openAsks } from "../state/state";
+import type { AskRequest } from "../contract/server_events";
+import { SidePanel } from "../panel/SidePanel";
+import { openAsks, type Session } from "../state/state";
 import { dispatch, useSelected, useStore } from "../store";
 import { ConnectionBar } from "./ConnectionBar";
+import { showCount } from "./favicon";
 import { Header } from "./Header";
 import { Notices } from "./Notices";
 import { useNotifications } from "./notifications";
@@ -15,6 +18,7 @@ import { SignedOut } from "./SignedOut";
 
 export function App() {
   const connection = useStore((state) => state.connection);
+  const panel = useStore((state) => state.panel);
   const isNewOpen = useStore((state) => state.isNewSessionOpen);
   const session = useSelected();
   const row = session?.row;
@@ -33,17 +37,25 @@ export function App() {
         {session ? (
           <>
             <Conversation key={`c${session.row.id}`} session={session} />
-            <Composer key={`p${session.row.id}`} row={session.row} queue={session.queue} />
+            <Composer key={`p${session.row.id}`} row={session.row} queue={session.queue} question={openQuestion(session)} />
           </>
         ) : (
           <Empty />
         )}
       </main>
+      {session && panel && <SidePanel session={session} panel={panel} />}
       {isNewOpen && <NewSessionDialog />}
       <Palette />
       <Notices />
     </div>
   );
+}
+
+/** The one question of the session that a text would answer. */
+function openQuestion({ asks }: Session): AskRequest | null {
+  const [ask, ...others] = asks.filter((each) => each.kind === "question");
+  const questions = ask?.input.questions;
+  return ask && !others.length && Array.isArray(questions) && questions.length === 1 ? ask : null;
 }
 
 function Empty() {
@@ -67,6 +79,6 @@ function useAttention(): void {
   const title = useStore((state) => (state.selected ? state.sessions[state.selected]?.row.title : undefined));
   useEffect(() => {
     document.title = [waiting ? `(${waiting})` : "", title || "coder", title ? "· coder" : ""].filter(Boolean).join(" ");
-    document.querySelector<HTMLLinkElement>("link[rel=icon]")!.href = waiting ? "/icon-waiting.svg" : "/icon.svg";
+    showCount(waiting);
   }, [waiting, title]);
 }

@@ -2,9 +2,9 @@ import { memo } from "react";
 import { SessionMenu } from "../sessions/SessionMenu";
 import { useShownSession } from "../sessions/shown_session";
 import { t } from "../language/t";
-import { MenuIcon } from "../parts/icons";
-import { openAsks } from "../state/state";
-import { useStore } from "../store";
+import { ChangesIcon, FolderIcon, MenuIcon, UsageIcon } from "../parts/icons";
+import { openAsks, type Panel } from "../state/state";
+import { dispatch, useStore } from "../store";
 
 export const Header = memo(function Header({ id, onMenu }: { id: string | null; onMenu: () => void }) {
   const waiting = useStore((state) => Object.values(state.sessions).reduce((sum, each) => sum + openAsks(each), 0));
@@ -28,9 +28,33 @@ export const Header = memo(function Header({ id, onMenu }: { id: string | null; 
               </span>
             </p>
           </div>
+          <PanelButtons />
           <SessionMenu row={shown.row} />
         </>
       )}
     </header>
   );
 });
+
+function PanelButtons() {
+  const panel = useStore((state) => state.panel);
+  const button = (name: Panel, label: string, Icon: typeof FolderIcon, className = "") => (
+    <button
+      type="button"
+      className={`icon-button ${panel === name ? "bg-selected text-ink" : ""} ${className}`}
+      aria-label={label}
+      aria-pressed={panel === name}
+      title={label}
+      onClick={() => dispatch({ kind: "panel", panel: panel === name ? null : name })}
+    >
+      <Icon />
+    </button>
+  );
+  return (
+    <span className="flex gap-0.5">
+      {button("files", t("Files"), FolderIcon)}
+      {button("changes", t("Changes"), ChangesIcon)}
+      {button("usage", t("Usage"), UsageIcon, "max-sm:hidden")}
+    </span>
+  );
+}

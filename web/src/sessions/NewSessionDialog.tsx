@@ -7,6 +7,7 @@ import { Dialog, DialogHeader } from "../parts/Dialog";
 import { dispatch, useStore } from "../store";
 import { FolderBrowser } from "./FolderBrowser";
 import { modeChoices } from "./modes";
+import { nameWhenStarted } from "./name_session";
 import { folderName } from "./session_state";
 
 const KEPT = "new-session";
@@ -51,6 +52,7 @@ export function NewSessionDialog() {
     const payload = { title: "", prompt, cwd: cwd.trim(), requestId, ...more };
     if (!send({ type: "session.start", payload })) return;
     dispatch({ kind: "starting", requestId });
+    nameWhenStarted(requestId, prompt, payload.cwd);
   };
   return (
     <Dialog title={t("New session")} onClose={close}>

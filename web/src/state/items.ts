@@ -19,12 +19,28 @@ export interface ToolItem {
   resolution?: Resolution & { mine?: boolean };
 }
 
+export interface SaidPrompt {
+  text: string;
+  by?: string;
+  via?: string;
+  steer?: boolean;
+  /** How many images it has; they are fetched by `promptId`. */
+  images?: number;
+  promptId?: string;
+}
+
+export interface TokenCounts {
+  input: number;
+  cached: number;
+  output: number;
+}
+
 export type Item =
-  | { kind: "prompt"; key: string; text: string; by?: string; via?: string; steer?: boolean }
+  | ({ kind: "prompt"; key: string } & SaidPrompt)
   | { kind: "text"; key: string; text: string }
   | { kind: "thinking"; key: string; text: string }
   | { kind: "init"; key: string; model: string; mode: string; cwd: string; agent: string; sessionId: string }
-  | { kind: "result"; key: string; ok: boolean; ms: number; tokens: number; costUsd: number; error?: string }
+  | { kind: "result"; key: string; ok: boolean; ms: number; tokens: TokenCounts; costUsd: number; error?: string }
   | { kind: "line"; key: string; line: Line; text: string; detail?: string }
   | ToolItem;
 
@@ -47,7 +63,8 @@ export class ItemList {
   add(message: Message): void {
     switch (message?.type) {
       case "user_prompt":
-        if (typeof message.prompt === "string") this.prompt({ text: message.prompt });
+        if (typeof message.prompt === "string")
+          this.prompt({ text: message.prompt, images: message.images, promptId: message.promptId });
         break;
       case "system":
         this.system(message);
@@ -64,12 +81,18 @@ export class ItemList {
     }
   }
 
-  prompt(said: { text: string; by?: string; via?: string; steer?: boolean }): void {
+  prompt(said: SaidPrompt): void {
     this.items.push({ kind: "prompt", key: this.key(), ...said });
   }
 
   line(line: Line, text: string, detail?: string): void {
     this.items.push({ kind: "line", key: this.key(), line, text, detail });
+  }
+
+  /** What an undo put back, and what it left alone. */
+  undone(files: Record<string, unknown>): void {
+    const back = [...paths(files.restored), ...paths(files.removed)];
+    this.line("undone", back.join("\n"), paths(files.conflicts).join("\n"));
   }
 
   /** Change the last tool use with this id. Returns whether there is one. */
@@ -92,6 +115,7 @@ export class ItemList {
     if (message.subtype === "compact_boundary") this.line("compacted", "", text(message.summary));
     else if (message.subtype === "history_cleared") this.line("cleared", "");
     else if (message.subtype === "workflow") this.line("workflow", text(message.text));
+    else if (message.subtype === "turn_undone") this.undone(message);
     else if (message.subtype === "init") this.init(message);
   }
 
@@ -141,13 +165,14 @@ export class ItemList {
 
   private ended(message: Message): void {
     const usage = message.usage ?? {};
-    const tokens = ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
+    const cached = number(usage.cache_read_input_tokens);
+    const input = number(usage.input_tokens) + number(usage.cache_creation_input_tokens);
     this.items.push({
       kind: "result",
       key: this.key(),
       ok: message.subtype === "success",
       ms: number(message.duration_ms),
-      tokens: tokens.reduce((sum, name) => sum + number(usage[name]), 0),
+      tokens: { input, cached, output: number(usage.output_tokens) },
       costUsd: number(message.total_cost_usd),
       ...(typeof message.error === "string" ? { error: message.error } : {}),
     });
@@ -164,6 +189,10 @@ function contentText(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return content == null ? "" : JSON.stringify(content, null, 2);
   return content.map((each) => (each?.type === "text" ? text(each.text) : `[${text(each?.type)}]`)).join("\n");
+}
+
+function paths(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : [];
 }
 
 function text(value: unknown): string {

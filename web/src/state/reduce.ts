@@ -1,8 +1,11 @@
 // The one function from events to what is shown. It is pure: times come with the action.
 
-import type { AskRequest, ServerEvent, SessionRow } from "../contract/server_events";
+import type { IdeContext } from "../contract/client_events";
+import type { AskRequest, Sample, ServerEvent, SessionRow } from "../contract/server_events";
 import { reduceSession } from "./reduce_session";
-import { byUpdate, newSession, type SentPrompt, type Session, type State } from "./state";
+import { byUpdate, newSession, type Panel, type SentPrompt, type Session, type State } from "./state";
+
+const MOST_SAMPLES = 120;
 
 export type Action =
   | { kind: "received"; events: ServerEvent[]; at: number }
@@ -17,7 +20,10 @@ export type Action =
   | { kind: "sent"; requestId: string; sessionId: string; text: string }
   | { kind: "taken-back"; sessionId: string }
   | { kind: "told"; text: string; sessionId?: string }
-  | { kind: "dismissed"; id: number };
+  | { kind: "dismissed"; id: number }
+  | { kind: "panel"; panel: Panel | null }
+  | { kind: "file-closed"; sessionId: string }
+  | { kind: "history-wanted"; sessionId: string };
 
 export function reduce(state: State, action: Action): State {
   switch (action.kind) {
@@ -53,6 +59,12 @@ export function reduce(state: State, action: Action): State {
       return tell(state, action.text, action.sessionId);
     case "dismissed":
       return { ...state, notices: state.notices.filter((each) => each.id !== action.id) };
+    case "panel":
+      return { ...state, panel: action.panel, samples: [] };
+    case "file-closed":
+      return changed(state, action.sessionId, (session) => ({ ...session, file: null }));
+    case "history-wanted":
+      return changed(state, action.sessionId, (session) => ({ ...session, hydration: "none" }));
   }
 }
 
@@ -73,6 +85,10 @@ function receive(state: State, event: ServerEvent, at: number): State {
   switch (event?.type) {
     case "session.list":
       return listed(state, payload as { sessions?: SessionRow[]; whole?: boolean });
+    case "statistics":
+      return { ...state, samples: [...state.samples, payload as Sample].slice(-MOST_SAMPLES) };
+    case "ide.context":
+      return { ...state, ide: payload.activeFile || payload.selection ? (payload as IdeContext) : null };
     case "session.accepted":
       return accepted(state, payload, at);
     case "session.deleted":
@@ -153,6 +169,11 @@ function inSession(state: State, id: string, event: ServerEvent, at: number): St
   const sent = event.type === "command.output" ? state.sent.filter((each) => each.sessionId !== id) : state.sent;
   const next = { ...state, sent, sessions: { ...state.sessions, [id]: after } };
   return known ? next : { ...next, list: "wanted" };
+}
+
+function changed(state: State, id: string, change: (session: Session) => Session): State {
+  const session = state.sessions[id];
+  return session ? { ...state, sessions: { ...state.sessions, [id]: change(session) } } : state;
 }
 
 function stub(id: string, at: number): SessionRow {

@@ -2,6 +2,7 @@
 
 import type { AskRequest, Resolution, ServerEvent, SessionRow, Status } from "../contract/server_events";
 import { ItemList, type Message } from "./items";
+import { reduceFiles, withStaleFiles } from "./reduce_files";
 import type { QueuedPrompt, Session, Writing } from "./state";
 
 type Payload = ServerEvent["payload"];
@@ -16,6 +17,8 @@ export function reduceSession(
 ): Session {
   const { type, payload } = event;
   if (type === "session.history") return hydrated(session, payload);
+  const looked = reduceFiles(session, type, payload);
+  if (looked) return looked;
   if (type === "session.following") return { ...session, catchUp: "no" };
   if (session.catchUp !== "no") {
     // Everything comes again after `session.following`, except requests that this connection was sent already.
@@ -69,6 +72,8 @@ function apply(
       };
     case "prompt.recalled":
       return { ...session, queue: session.queue.filter((each) => each.id !== payload.promptId) };
+    case "session.waiting":
+      return { ...session, row: { ...session.row, waiting: payload.reason ?? undefined } };
     case "notice":
       return { ...session, note: String(payload.text ?? "") };
     default:
@@ -93,7 +98,7 @@ function shown(session: Session, type: string, payload: Payload): Session {
     case "command.output":
       return change(session, (list) => list.line("command", String(payload.text ?? ""), payload.diff));
     case "turn.undone":
-      return change(session, (list) => list.line("undone", [...paths(payload.restored), ...paths(payload.removed)].join("\n"), paths(payload.conflicts).join("\n")));
+      return change(withStaleFiles(session), (list) => list.undone(payload));
     case "background.ended":
       return change(session, (list) => list.line("background", String(payload.backgroundId ?? "")));
     default:
@@ -111,6 +116,7 @@ function hydrated(session: Session, payload: Payload): Session {
     cursor: { seq: typeof payload.seq === "number" ? payload.seq : 0, part: 0 },
     items: ItemList.from(payload.messages as Message[]),
     queue: Array.isArray(payload.queue) ? (payload.queue as Payload[]).map(prompt) : session.queue,
+    turns: session.turns && { ...session.turns, isStale: true },
     writing: (payload.messages as Message[]).reduce<Writing | null>(written, null),
   };
 }
@@ -126,7 +132,9 @@ function status(session: Session, payload: Payload, at: number): Session {
   const row: SessionRow = settings({ ...old, status: payload.status as Status, updatedAt: at }, payload);
   if (typeof payload.error === "string") row.error = payload.error;
   const isOver = payload.status !== "running";
-  return { ...session, row, writing: null, note: "", ...(isOver ? { items: unfinished(session) } : {}) };
+  delete row.waiting;
+  const next = { ...session, row, writing: null, note: "" };
+  return isOver ? withStaleFiles({ ...next, items: unfinished(session) }) : next;
 }
 
 /** A turn that is over leaves no call pending: what had no result was stopped. */
@@ -161,7 +169,8 @@ function resolved(session: Session, payload: Payload, answered: Readonly<Record<
 function prompted(session: Session, payload: Payload, at: number, isShown: boolean): Session {
   const queue = session.queue.filter((each) => each.id !== payload.promptId);
   const row = { ...session.row, updatedAt: at };
-  const said = { text: String(payload.prompt ?? ""), by: payload.by, via: payload.via, steer: payload.steer };
+  const { by, via, steer, images, promptId } = payload;
+  const said = { text: String(payload.prompt ?? ""), by, via, steer, images, promptId };
   const next = { ...session, queue, row };
   return isShown ? change(next, (list) => list.prompt(said)) : next;
 }
@@ -206,8 +215,4 @@ function change(session: Session, edit: (list: ItemList) => unknown): Session {
   const list = new ItemList([...session.items]);
   edit(list);
   return { ...session, items: list.items };
-}
-
-function paths(value: unknown): string[] {
-  return Array.isArray(value) ? value.map(String) : [];
 }

@@ -1,6 +1,7 @@
 // Everything that the page knows, as plain data.
 
-import type { AskRequest, SessionRow } from "../contract/server_events";
+import type { IdeContext } from "../contract/client_events";
+import type { AskRequest, FileText, Sample, SessionRow, Turn } from "../contract/server_events";
 import type { Item } from "./items";
 
 export interface QueuedPrompt {
@@ -28,7 +29,15 @@ export interface Session {
   asks: AskRequest[];
   queue: QueuedPrompt[];
   note: string;
+  /** What the folder of the session has; it may have changed since if it is stale. */
+  files: { paths: string[]; whole: boolean; isStale: boolean } | null;
+  file: FileText | null;
+  turns: { latest: Turn[]; limit: number; isStale: boolean } | null;
+  diffs: Record<string, string>;
 }
+
+/** What stands beside the conversation. */
+export type Panel = "files" | "changes" | "usage";
 
 export interface Notice {
   id: number;
@@ -62,6 +71,10 @@ export interface State {
   returned: Record<string, string>;
   notices: Notice[];
   nextNotice: number;
+  panel: Panel | null;
+  /** What a person looks at in an editor that is connected. */
+  ide: IdeContext | null;
+  samples: Sample[];
 }
 
 export const INITIAL: State = {
@@ -78,6 +91,9 @@ export const INITIAL: State = {
   returned: {},
   notices: [],
   nextNotice: 1,
+  panel: null,
+  ide: null,
+  samples: [],
 };
 
 export function newSession(row: SessionRow): Session {
@@ -91,6 +107,10 @@ export function newSession(row: SessionRow): Session {
     asks: [],
     queue: [],
     note: "",
+    files: null,
+    file: null,
+    turns: null,
+    diffs: {},
   };
 }
 

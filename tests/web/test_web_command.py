@@ -181,3 +181,26 @@ def test_help_names_it_in_both_languages(coder: Coder) -> None:
     assert "open sessions in a browser on this machine" in coder.run("--help").out
     assert "在本机的浏览器中打开会话" in coder.run("--help", env={"CODER_LANG": "zh"}).out
     assert "--no-open" in coder.run("web", "--help").out
+
+
+@pytest.mark.timeout(60)
+def test_x43_coder_app_opens_a_window_of_its_own_and_ends_with_it(coder: Coder, tmp_path: Path) -> None:
+    """The browser here is a script that notes how it was started, and is closed when told to."""
+    os.mkfifo(tmp_path / "told")
+    os.mkfifo(tmp_path / "close")
+    browser = tmp_path / "bin" / "chromium"
+    browser.parent.mkdir()
+    browser.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/told\nread line < {tmp_path}/close\n')
+    browser.chmod(0o755)
+    started = coder.start("app", "--port", "0", env={"PATH": f"{browser.parent}:/usr/bin:/bin"})
+    try:
+        arguments = (tmp_path / "told").read_text().split()
+        link = arguments[0].removeprefix("--app=")
+        web = Web(started, link)
+        assert web.call("/api/login", body={"secret": web.secret})[0] == 200
+        assert arguments[1] == f"--user-data-dir={coder.home}/app-window/{web.port}"
+        (tmp_path / "close").write_text("now\n")
+        assert started.wait() == Ran(0, "", "")
+    finally:
+        if started.process.poll() is None:
+            started.kill()

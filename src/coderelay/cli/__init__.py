@@ -46,6 +46,8 @@ def main() -> int:
     match name if name in SUBCOMMANDS else "start":
         case "web":
             from coderelay.cli.web import main as run_command
+        case "app":
+            from coderelay.cli.app import main as run_command
         case "acp":
             from coderelay.cli.acp import main as run_command
         case "sessions":

@@ -46,6 +46,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         *("--cwd", "--cd", "--version"),
     ),
     "web": ("--host", "--port", "--no-open", "--dev"),
+    "app": ("--port",),
     "acp": (),
     "sessions": ("list", "search", "show", "export", "delete", "backup"),
     "sessions list": ("--here", "--json", "--limit"),

@@ -13,6 +13,7 @@ from coderelay.protocol.modes import MODE_NAMES, MODES
 
 _EXIT_CODES = """commands:
   coder web [--port N] [--no-open]   open sessions in a browser on this machine
+  coder app             the same in a window of its own
   coder acp             an agent for editors, which start it themselves
   coder sessions [list|search TEXT|show ID|export ID|delete ID|backup FILE]   manage sessions
   coder resume [ID]     reopen a session (without ID, the newest one in this folder) and continue interrupted work

@@ -6,6 +6,8 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
 
 from coderelay.app import App
 from coderelay.cli.startup.arguments import Arguments
@@ -21,7 +23,7 @@ from coderelay.surfaces import standard_streams
 from coderelay.surfaces.web.calls import link_of
 from coderelay.surfaces.web.hub import EventHub, HubOptions
 from coderelay.surfaces.web.routes import routes
-from coderelay.surfaces.web.server import PORT, Listening, listen, serve
+from coderelay.surfaces.web.server import PORT, listen, serve
 from coderelay.surfaces.web.token import Token, given_token, kept_token
 
 _DEV_PORT = 10087
@@ -30,9 +32,13 @@ _SHORT_TOKEN = 22
 
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
+    return run_command(_run(options, new_app()))
+
+
+def run_command(running: Coroutine[Any, Any, int]) -> int:
     standard_streams.write_behind()
     try:
-        return run_loop(_run(options, new_app()))
+        return run_loop(running)
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return 1
@@ -45,44 +51,69 @@ def _parser() -> Arguments:
     parser = Arguments(prog="coder web", description=t(__doc__ or ""), allow_abbrev=False)
     add = parser.add_argument
     add("--host", default="127.0.0.1", metavar="H", help=t("the address to listen at, on this machine only"))
-    add("--port", type=_port, metavar="N", help=t("the port to listen at (default: 8787, or the next free one)"))
+    add(
+        "--port", type=port_number, metavar="N", help=t("the port to listen at (default: 8787, or the next free one)")
+    )
     add("--no-open", action="store_true", help=t("print the link, but do not open a browser"))
     add("--dev", action="store_true", help=t("also accept the pages of a development server (port 10087, or PORT)"))
     return parser
 
 
-def _port(text: str) -> int:
+def port_number(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and 0 <= int(text[:6]) <= 65535):
         raise argparse.ArgumentTypeError(t("must be a port number"))
     return int(text)
 
 
 async def _run(options: argparse.Namespace, app: App) -> int:
-    settings = app.config.settings.web
-    listening = listen(options.host, options.port, settings.port or PORT)
+    def announce(link: str) -> None:
+        _announce(link, is_opened=not options.no_open)
+
+    return await run_server(app, announce, options.host, options.port, _dev_port() if options.dev else None)
+
+
+async def run_server(
+    app: App,
+    ready: Callable[[str], None],
+    host_name: str = "127.0.0.1",
+    port: int | None = None,
+    dev_port: int | None = None,
+    ended: Callable[[], Awaitable[None]] | None = None,
+) -> int:
+    """Serve until a signal comes, or what `ended` waits for. `ready` is given the one-time link."""
+    settings = app.config.settings
+    listening = listen(host_name, port, settings.web.port or PORT)
     token = Token(_token(app))
-    dev_port = _dev_port() if options.dev else None
     host = await app.open_patiently()
     try:
         await host.check()
-        client = host.connect(Capabilities(profile=settings.profile or ""))
-        hub_options = HubOptions(_folder(), app.config.settings.input_while_running)
-        hub = EventHub(client, current_person("web"), hub_options)
+        client = host.connect(Capabilities(profile=settings.web.profile or ""))
+        options = HubOptions(_folder(), settings.input_while_running)
+        hub = EventHub(client, current_person("web"), options)
         await hub.start()
+        stopped = _stop_on_signals()
+        watching = None if ended is None else asyncio.create_task(_set_after(ended(), stopped))
         try:
             await serve(
-                routes(client, hub, token, _roots(settings), listening.url, _folder()),
+                routes(client, hub, token, _roots(settings.web), listening.url, _folder()),
                 listening,
                 token,
-                until=_stop_on_signals().wait(),
-                ready=lambda: _announce(listening, token, is_opened=not options.no_open),
+                until=stopped.wait(),
+                ready=lambda: ready(link_of(listening.url, token)),
                 dev_port=dev_port,
             )
         finally:
+            if watching is not None:
+                watching.cancel()
             await hub.close()
     finally:
         await app.close(host)
     return 0
+
+
+async def _set_after(waited: Awaitable[None], stopped: asyncio.Event) -> None:
+    await waited
+    stopped.set()
 
 
 def _token(app: App) -> str:
@@ -111,7 +142,7 @@ def _roots(settings: WebConfig) -> tuple[str, ...]:
 def _dev_port() -> int:
     text = os.environ.get("PORT") or str(_DEV_PORT)
     try:
-        return _port(text)
+        return port_number(text)
     except argparse.ArgumentTypeError:
         raise BadInput(say("PORT must be a port number, not {value}", value=repr(text))) from None
 
@@ -133,12 +164,16 @@ def _stop_on_signals() -> asyncio.Event:
     return stopped
 
 
-def _announce(listening: Listening, token: Token, *, is_opened: bool) -> None:
-    link = link_of(listening.url, token)
+def _announce(link: str, *, is_opened: bool) -> None:
     sys.stdout.write(f"{link}\n")
     sys.stdout.write(t("This link works once, within ten minutes. Ctrl-C ends the server.") + "\n")
     sys.stdout.flush()
-    if is_opened and _has_screen():
+    if is_opened:
+        open_browser(link)
+
+
+def open_browser(link: str) -> None:
+    if _has_screen():
         threading.Thread(target=_open_browser, args=(link,), daemon=True).start()
 
 

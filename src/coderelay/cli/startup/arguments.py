@@ -13,7 +13,8 @@ AGENTS = ("native", "guide")
 PICK = "\0"
 """The value of `--resume` without an ID. Nobody can type it."""
 SUBCOMMANDS = (
-    *("web", "acp", "sessions", "resume", "asks", "answer", "permissions", "mcp", "model", "doctor", "completions"),
+    *("web", "app", "acp", "sessions", "resume", "asks", "answer", "permissions", "mcp", "model", "doctor"),
+    "completions",
 )
 _COLUMNS = 80
 _USAGE_LINES = 3

@@ -115,7 +115,7 @@ def test_the_changes_of_a_turn_are_reviewed_and_undone_and_what_was_left_alone_i
         dialog = page.get_by_role("dialog", name="Changes")
         expect(dialog.get_by_role("region", name="cart.py")).to_contain_text("total = 1")
         expect(dialog.locator("[data-view=unified]").first).to_be_visible()
-        dialog.get_by_role("button", name="Side by side").click()
+        dialog.get_by_role("button", name="Split view").click()
         expect(dialog.locator("[data-view=split]").first).to_be_visible()
         assert serious_findings(page) == []
         page.keyboard.press("Escape")

@@ -190,3 +190,16 @@ async def test_a_budget_is_raised_or_ends_the_turn(tmp_path: Path) -> None:
             while ended["type"] != "session.status":
                 ended = await page.next()
             assert ended["payload"]["status"] == ending
+
+
+@story
+async def test_reasons_and_refusals_are_english_and_come_in_chinese_too(tmp_path: Path) -> None:
+    """The contract has one language; a page that has another shows what stands beside it."""
+    async with web(tmp_path, script(proposes(bash("make deploy")))) as site, site.client() as page:
+        await page.send("session.start", title="t", prompt="go")
+        asked = await page.until("permission.request")
+        assert asked["reason"] == "make may change things"
+        assert asked["retold"] == {"zh": "不能确认 make 只读取"}
+        refused = await page.ask("session.start", "runner.error", prompt="go", cwd="/no/such/folder")
+        assert "no such folder" in refused["message"]
+        assert refused["retold"]["zh"] != refused["message"]

@@ -1,12 +1,13 @@
 import { useState } from "react";
 import type { AskRequest } from "../contract/server_events";
 import { Diff } from "../conversation/Diff";
-import { t } from "../language/t";
+import { inLanguage, t } from "../language/t";
 import { DownIcon } from "../parts/icons";
 import { Menu, MenuItem } from "../parts/Menu";
 import { answer } from "./answer";
 import { permissionQuestion, rememberedCommand } from "./ask_text";
 import { TextAnswer } from "./TextAnswer";
+import { useStore } from "../store";
 
 export function PermissionAsk({ ask }: { ask: AskRequest }) {
   const [isTyping, setTyping] = useState(false);
@@ -15,7 +16,7 @@ export function PermissionAsk({ ask }: { ask: AskRequest }) {
   return (
     <>
       <h2 className="text-sm font-semibold">{permissionQuestion(ask)}</h2>
-      {ask.reason && <p className="text-sm text-soft">{ask.reason}</p>}
+      {ask.reason && <p className="text-sm text-soft">{inLanguage(ask.reason, ask.retold)}</p>}
       <Subject ask={ask} />
       {isTyping ? (
         <TextAnswer
@@ -25,7 +26,7 @@ export function PermissionAsk({ ask }: { ask: AskRequest }) {
           onCancel={() => setTyping(false)}
         />
       ) : (
-        <div className="mt-3 flex flex-wrap items-center gap-2">
+        <div className="mt-3 flex flex-wrap items-center gap-2 max-sm:gap-1.5 max-sm:[&_.button]:px-2">
           <button type="button" className="button primary" onClick={() => allow("once")}>
             {t("Allow once")}
           </button>
@@ -74,6 +75,7 @@ export function PermissionAsk({ ask }: { ask: AskRequest }) {
 /** Exactly what would be done. */
 function Subject({ ask }: { ask: AskRequest }) {
   const { commandInfo } = ask;
+  const cwd = useStore((state) => state.sessions[ask.sessionId]?.row.cwd);
   if (commandInfo) {
     const wishes = [
       ...(commandInfo.rights ?? []).map((each) => (each === "network" ? t("uses the network") : t("runs outside of the sandbox"))),
@@ -84,10 +86,12 @@ function Subject({ ask }: { ask: AskRequest }) {
         <pre tabIndex={0} className="mt-2 max-h-80 overflow-auto font-mono text-[13px] whitespace-pre-wrap break-all">
           {commandInfo.command}
         </pre>
-        <p className="mt-1 truncate text-xs text-faint" title={commandInfo.cwd}>
-          {commandInfo.cwd}
-          {wishes.length > 0 && <span className="text-warn"> · {wishes.join(" · ")}</span>}
-        </p>
+        {(commandInfo.cwd !== cwd || wishes.length > 0) && (
+          <p className="mt-1 truncate text-xs text-faint" title={commandInfo.cwd}>
+            {commandInfo.cwd !== cwd && `${commandInfo.cwd} `}
+            <span className="text-warn">{wishes.join(" · ")}</span>
+          </p>
+        )}
       </>
     );
   }

@@ -79,7 +79,7 @@ export const Composer = memo(function Composer({ row, queue, question }: { row: 
     <div className="mx-auto w-full max-w-3xl shrink-0 px-3 pb-[max(0.75rem,env(safe-area-inset-bottom))] md:px-6 md:pb-5">
       <Queue queue={queue} sessionId={id} />
       <div
-        className={`relative rounded-2xl border bg-raised px-2 pt-1 pb-1.5 shadow-sm transition-colors focus-within:border-faint/60 ${isDragging ? "border-accent" : "border-line"}`}
+        className={`relative rounded-2xl border bg-raised px-2 pt-1 pb-1.5 shadow-sm transition-colors focus-within:border-faint/40 ${isDragging ? "border-accent" : "border-line"}`}
         onDragOver={(event) => {
           event.preventDefault();
           setDragging(true);

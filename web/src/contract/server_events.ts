@@ -2,6 +2,9 @@
 
 export type Status = "idle" | "running" | "completed" | "error";
 
+/** A sentence of the server in other languages. */
+export type Retold = Record<string, string>;
+
 export interface SessionRow {
   id: string;
   title: string;
@@ -24,6 +27,7 @@ export interface SessionRow {
   folders?: string[];
   /** Why nobody works on a session that has something to do. */
   waiting?: string;
+  retold?: Retold;
   inputWhileRunning?: "queue" | "steer" | "stop" | "ignore";
 }
 
@@ -43,6 +47,7 @@ export interface AskRequest {
   kind?: "permission" | "question" | "plan" | "budget";
   title?: string;
   reason?: string;
+  retold?: Retold;
   diff?: string;
   paths?: string[];
   url?: string;

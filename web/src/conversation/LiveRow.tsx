@@ -3,7 +3,7 @@ import { AskCard } from "../asks/AskCard";
 import { BatchBar } from "../asks/BatchBar";
 import { requestWanted } from "../connection/socket";
 import type { SessionRow } from "../contract/server_events";
-import { t } from "../language/t";
+import { inLanguage, t } from "../language/t";
 import { GrowingMarkdown } from "../markdown/Markdown";
 import type { Session } from "../state/state";
 import { dispatch } from "../store";
@@ -53,7 +53,7 @@ function WaitingForHost({ row }: { row: SessionRow }) {
   return (
     <p role="status" className="flex flex-wrap items-center gap-x-2 py-2 text-sm text-warn">
       <span className="status-dot waiting" />
-      {t("Waiting for a host: {reason}", { reason: row.waiting ?? "" })}
+      {t("Waiting for a host: {reason}", { reason: inLanguage(row.waiting ?? "", row.retold) })}
       <button type="button" className="underline underline-offset-2" onClick={goOn}>
         {t("Go on here")}
       </button>

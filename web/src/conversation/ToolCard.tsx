@@ -10,12 +10,12 @@ import { editedLines } from "./line_diff";
 import { Output } from "./Output";
 import { askResolutionText } from "./resolution_text";
 import { Todos } from "./Todos";
-import { toolSummary } from "./tool_summary";
+import { toolLabel, toolSummary } from "./tool_summary";
 
 /** A tool use: what it does, how it stands, what came out. */
 export function ToolCard({ tool, asks, cwd }: { tool: ToolItem; asks: AskRequest[]; cwd: string }) {
   const [isOpen, setOpen] = useState(false);
-  const summary = toolSummary(tool, cwd);
+  const summary = asks.length ? "" : toolSummary(tool, cwd); // what is asked says it in full
   const dot = asks.length ? "waiting" : { pending: "running", success: "good", error: "bad" }[tool.status];
   const label = asks.length ? t("Waiting for you") : { pending: t("Running"), success: t("Done"), error: t("Failed") }[tool.status];
   return (
@@ -27,7 +27,7 @@ export function ToolCard({ tool, asks, cwd }: { tool: ToolItem; asks: AskRequest
         onClick={() => setOpen(!isOpen)}
       >
         <span className={`status-dot ${dot}`} role="img" aria-label={label} />
-        <span className="shrink-0 font-medium">{tool.name}</span>
+        <span className="shrink-0 font-medium">{toolLabel(tool.name)}</span>
         <span className="min-w-0 flex-1 truncate font-mono text-[13px] text-soft" title={summary}>
           {summary}
         </span>

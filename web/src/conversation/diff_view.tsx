@@ -20,7 +20,7 @@ export function DiffSwitch() {
   };
   return (
     <button type="button" className="ml-auto hover:text-soft max-sm:hidden" onClick={choose}>
-      {other === "split" ? t("Side by side") : t("One below the other")}
+      {other === "split" ? t("Split view") : t("Unified view")}
     </button>
   );
 }

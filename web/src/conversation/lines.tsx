@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { askResolutionText } from "./resolution_text";
 import { t } from "../language/t";
+import { Markdown } from "../markdown/Markdown";
 import type { Item } from "../state/items";
 import type { Resolution } from "../contract/server_events";
 import { duration } from "./duration";
@@ -24,7 +25,7 @@ export function InitLine({ item }: { item: Of<"init"> }) {
 export function ResultLine({ item }: { item: Of<"result"> }) {
   const tokens = item.tokens.input + item.tokens.cached + item.tokens.output;
   const facts = [
-    duration(item.ms),
+    item.ms >= 100 ? duration(item.ms) : "",
     tokens ? t("{n} tokens", { n: tokens.toLocaleString() }) : "",
     item.costUsd ? `$${item.costUsd.toFixed(item.costUsd < 0.1 ? 4 : 2)}` : "",
   ].filter(Boolean);
@@ -52,7 +53,11 @@ export function NoteLine({ item }: { item: Of<"line"> }) {
     case "cleared":
       return <Rule text={t("The model starts from here with an empty history")} />;
     case "workflow":
-      return <p className="py-1 text-sm whitespace-pre-wrap text-faint">{item.text}</p>;
+      return (
+        <div className="py-1 text-sm text-soft">
+          <Markdown text={item.text} />
+        </div>
+      );
     case "command":
       return (
         <div className="py-2 text-sm">

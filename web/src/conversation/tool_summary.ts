@@ -21,6 +21,12 @@ export function toolSummary({ name, input }: Pick<ToolItem, "name" | "input">, c
   return within((value ?? "").split("\n", 1)[0]!, cwd);
 }
 
+/** The name of a tool for people: those that talk to them have names that only programs know. */
+export function toolLabel(name: string): string {
+  const labels: Record<string, string> = { AskUserQuestion: t("Question"), ExitPlanMode: t("Plan"), TodoWrite: t("Todos") };
+  return labels[name] ?? name;
+}
+
 function within(path: string, cwd: string): string {
   return cwd && path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
 }

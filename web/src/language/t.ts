@@ -4,6 +4,11 @@ import { CHINESE } from "./zh";
 
 export const LANGUAGE: "en" | "zh" = navigator.language?.toLowerCase().startsWith("zh") ? "zh" : "en";
 
+/** A sentence of the server in the language of the page, if it is there. */
+export function inLanguage(english: string, retold: Record<string, string> | undefined): string {
+  return retold?.[LANGUAGE] ?? english;
+}
+
 /** The text in the language of the page; `{name}` stands for a value. */
 export function t(english: string, values: Record<string, string | number> = {}): string {
   const text = LANGUAGE === "zh" ? (CHINESE[english] ?? english) : english;

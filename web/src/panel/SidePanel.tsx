@@ -13,7 +13,7 @@ export function SidePanel({ session, panel }: { session: Session; panel: Panel }
   const aside = useRef<HTMLElement>(null);
   const close = () => dispatch({ kind: "panel", panel: null });
   useEffect(() => {
-    if (!window.matchMedia("(min-width: 1024px)").matches) aside.current?.querySelector<HTMLElement>("button")?.focus();
+    if (!window.matchMedia("(min-width: 1280px)").matches) aside.current?.querySelector<HTMLElement>("button")?.focus();
   }, []);
   const tabs: [Panel, string][] = [
     ["files", t("Files")],
@@ -23,13 +23,13 @@ export function SidePanel({ session, panel }: { session: Session; panel: Panel }
   const isReading = panel === "files" && session.file !== null;
   return (
     <>
-      <div className="fixed inset-0 z-20 bg-black/30 lg:hidden" onClick={close} />
+      <div className="fixed inset-0 z-20 bg-black/30 xl:hidden" onClick={close} />
       <aside
         ref={aside}
         aria-label={tabs.find(([name]) => name === panel)![1]}
-        className={`fixed inset-y-0 right-0 z-20 flex w-full flex-col border-l border-line bg-page shadow-xl sm:w-[28rem] lg:static lg:shrink-0 lg:shadow-none ${isReading ? "lg:w-[min(44rem,46vw)]" : "lg:w-[min(24rem,34vw)]"}`}
+        className={`fixed inset-y-0 right-0 z-20 flex w-full flex-col border-l border-line bg-page shadow-xl xl:static xl:shrink-0 xl:shadow-none ${isReading ? "sm:w-[36rem] xl:w-[min(44rem,46vw)]" : "sm:w-[26rem] xl:w-[24rem]"}`}
         onKeyDown={(event) => {
-          if (event.key === "Escape") close();
+          if (event.key === "Escape" && !document.querySelector("dialog[open]")) close();
         }}
       >
         <div className="flex h-13 shrink-0 items-center gap-1 border-b border-line pr-2 pl-3">

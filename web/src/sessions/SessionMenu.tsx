@@ -8,10 +8,11 @@ import { DotsIcon } from "../parts/icons";
 import { Menu, MenuItem } from "../parts/Menu";
 import type { SessionRow } from "../contract/server_events";
 import { dispatch, useStore } from "../store";
+import { FolderBrowser } from "./FolderBrowser";
 
 /** What can be done with a session: rename, resume in a terminal, clear, delete. */
 export const SessionMenu = memo(function SessionMenu({ row }: { row: SessionRow }) {
-  const [open, setOpen] = useState<"rename" | "delete" | null>(null);
+  const [open, setOpen] = useState<"rename" | "folder" | "delete" | null>(null);
   const resume = row.resume ?? { coder: `coder resume ${row.id}` };
   const close = () => setOpen(null);
   return (
@@ -38,6 +39,7 @@ export const SessionMenu = memo(function SessionMenu({ row }: { row: SessionRow 
             {resume.problem && <span className="text-xs text-faint">{resume.problem}</span>}
           </MenuItem>
         )}
+        <MenuItem onSelect={() => setOpen("folder")}>{t("Change the folder …")}</MenuItem>
         <MenuItem onSelect={() => send({ type: "session.clear", payload: { sessionId: row.id } })}>
           {t("Clear the history of the model")}
         </MenuItem>
@@ -46,6 +48,7 @@ export const SessionMenu = memo(function SessionMenu({ row }: { row: SessionRow 
         </MenuItem>
       </Menu>
       {open === "rename" && <RenameDialog row={row} onClose={close} />}
+      {open === "folder" && <FolderDialog row={row} onClose={close} />}
       {open === "delete" && <DeleteDialog row={row} onClose={close} />}
     </>
   );
@@ -91,6 +94,22 @@ function RenameDialog({ row, onClose }: { row: SessionRow; onClose: () => void }
           </button>
         </div>
       </form>
+    </Dialog>
+  );
+}
+
+/** Another folder, from the next turn on. */
+function FolderDialog({ row, onClose }: { row: SessionRow; onClose: () => void }) {
+  const choose = (path: string | null) => {
+    if (path === null || send({ type: "session.configure", payload: { sessionId: row.id, cwd: path } })) onClose();
+  };
+  return (
+    <Dialog title={t("Change the folder")} onClose={onClose}>
+      <DialogHeader title={t("Change the folder")} onClose={onClose} />
+      <div className="px-5 pt-1 pb-5">
+        <p className="text-sm text-soft">{t("The session works there from its next turn on.")}</p>
+        <FolderBrowser start={row.cwd ?? ""} onChoose={choose} />
+      </div>
     </Dialog>
   );
 }

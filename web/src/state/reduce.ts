@@ -94,7 +94,7 @@ function receive(state: State, event: ServerEvent, at: number): State {
     case "session.deleted":
       return deleted(state, payload.sessionId);
     case "runner.error":
-      return failed(state, String(payload.message ?? ""), payload.sessionId);
+      return failed(state, payload);
     default:
       return typeof payload.sessionId === "string" ? inSession(state, payload.sessionId, event, at) : state;
   }
@@ -141,8 +141,9 @@ function deleted(state: State, id: unknown): State {
   return { ...state, sessions, selected: byUpdate({ ...state, sessions })[0]?.row.id ?? null };
 }
 
-function failed(state: State, message: string, sessionId: unknown): State {
+function failed(state: State, { message: english, retold, sessionId }: ServerEvent["payload"]): State {
   const id = typeof sessionId === "string" ? sessionId : undefined;
+  const message = String(retold?.[state.language] ?? english ?? "");
   const session = id ? state.sessions[id] : undefined;
   if (id && session && session.catchUp === "asked") {
     // The log is not the one that the page knows: begin again with its history.

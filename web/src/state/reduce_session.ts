@@ -73,7 +73,7 @@ function apply(
     case "prompt.recalled":
       return { ...session, queue: session.queue.filter((each) => each.id !== payload.promptId) };
     case "session.waiting":
-      return { ...session, row: { ...session.row, waiting: payload.reason ?? undefined } };
+      return { ...session, row: { ...session.row, waiting: payload.reason ?? undefined, retold: payload.retold } };
     case "notice":
       return { ...session, note: String(payload.text ?? "") };
     default:

@@ -53,6 +53,8 @@ export interface SentPrompt {
 }
 
 export interface State {
+  /** Of the page: sentences of the server come in several. */
+  language: string;
   connection: "connecting" | "open" | "lost" | "refused";
   /** Nothing else is asked for until the list of sessions is `current`. */
   list: "wanted" | "asked" | "current";
@@ -78,6 +80,7 @@ export interface State {
 }
 
 export const INITIAL: State = {
+  language: "en",
   connection: "connecting",
   list: "wanted",
   hasList: false,

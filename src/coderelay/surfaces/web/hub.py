@@ -22,6 +22,7 @@ from coderelay.protocol.summary import Summary
 from coderelay.surfaces.web.connection import Connection, Socket
 from coderelay.surfaces.web.ide_context import IdeContexts
 from coderelay.surfaces.web.requests import Requests
+from coderelay.surfaces.web.retold import retold
 from coderelay.surfaces.web.server_events import Payload, event_text
 from coderelay.surfaces.web.session_view import Frame, SessionView
 from coderelay.surfaces.web.statistics import sample
@@ -277,7 +278,7 @@ class EventHub:
         """What a row says besides the log: what Enter does while the session works, and why nobody works on it."""
         enter = "stop" if summary.profile == "cowork" else self._options.input_while_running
         reason = self._waiting.reason(summary.id) if summary.turn_open or summary.queued else None
-        return {"inputWhileRunning": enter} | ({} if reason is None else {"waiting": reason})
+        return {"inputWhileRunning": enter} | ({} if reason is None else {"waiting": reason, **retold(reason)})
 
     async def take_up(self, summary: Summary) -> None:
         """A person looks at a session. If it has something to do and nobody does it, this process does, if it can."""
@@ -294,7 +295,8 @@ class EventHub:
                 continue
             try:
                 for session, reason in await self._waiting.changes(self._busy):
-                    self._tell(event_text("session.waiting", {"sessionId": session, "reason": reason}))
+                    more = {} if reason is None else retold(reason)
+                    self._tell(event_text("session.waiting", {"sessionId": session, "reason": reason, **more}))
             except CoderError:
                 log.exception("it is not known which sessions wait for a host")
 

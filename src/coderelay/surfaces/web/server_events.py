@@ -25,6 +25,7 @@ from coderelay.protocol.events import PromptAdmitted
 from coderelay.protocol.ids import PromptId, SessionId
 from coderelay.protocol.summary import AskRow, MessageRow, Phase, Summary
 from coderelay.protocol.translatable import encode_plain
+from coderelay.surfaces.web.retold import retold
 
 UNKNOWN_SESSION = "Unknown session"
 ABORTED = "Session aborted"
@@ -46,8 +47,8 @@ def event_text(kind: str, payload: Mapping[str, Any]) -> str:
 
 
 def runner_error(message: str, session: str | None = None) -> str:
-    payload = {"message": message} if session is None else {"message": message, "sessionId": session}
-    return event_text("runner.error", payload)
+    payload: Payload = {"message": message} if session is None else {"message": message, "sessionId": session}
+    return event_text("runner.error", payload | retold(message))
 
 
 def session_list(sessions: Sequence[Summary], *, whole: bool, more: Callable[[Summary], Payload]) -> str:
@@ -146,6 +147,7 @@ def _shown(ask: Ask, use: Payload | None, cwd: str) -> tuple[str, Payload, Paylo
                 "kind": "permission",
                 "title": ask.need.title,
                 "reason": ask.reason,
+                **retold(ask.reason, ask.said),
                 **permission_payload(ask.need, cwd),
                 **({} if ask.mode is None else {"offersMode": ask.mode}),
             }

@@ -1,6 +1,7 @@
 """What two lists of allowed tools have in common."""
 
 from coderelay.client.tool_specs import tool_specs
+from coderelay.protocol.calls import listed_tools
 
 
 def tools_in_both(own: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
@@ -10,11 +11,17 @@ def tools_in_both(own: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ..
         return own
     if not own:
         return other
+    (mine, refused), (theirs, also_refused) = listed_tools(own), listed_tools(other)
+    both = _common(mine, theirs) if mine and theirs else mine or theirs
+    return (*both, *dict.fromkeys(f"-{name}" for name in (*refused, *also_refused)))
+
+
+def _common(own: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
     is_allowed = tool_specs().is_allowed
     both = [each for each in _tools(own) if is_allowed(each, other)]
     both += [each for each in _tools(other) if is_allowed(each, own)]
     return tuple(dict.fromkeys(both)) or ("todo",)
 
 
-def _tools(allowed: tuple[str, ...]) -> list[str]:
-    return [tool for name in allowed for tool in sorted(tool_specs().covered_by(name.strip().lower()))]
+def _tools(listed: tuple[str, ...]) -> list[str]:
+    return [tool for name in listed for tool in sorted(tool_specs().covered_by(name))]

@@ -262,11 +262,14 @@ class ToolSpecs:
         return frozenset(found) or frozenset({name})
 
     def is_allowed(self, tool: str, allowed: tuple[str, ...]) -> bool:
-        """Whether a list of tools allows a tool. Case and surrounding blanks are ignored. An empty list allows
-        everything."""
+        """Whether a list of tools allows a tool. Case and surrounding blanks are ignored. A name with a `-` before it
+        is not allowed. A list without other names allows everything else."""
         if not allowed or self.spec_of(tool).always_allowed:
             return True
-        names = [name.strip().lower() for name in allowed]
+        listed, refused = listed_tools(allowed)
+        return not self._is_among(tool, refused) and (not listed or self._is_among(tool, listed))
+
+    def _is_among(self, tool: str, names: tuple[str, ...]) -> bool:
         return any(tool.lower() in self.covered_by(name) or _means_server(name, tool.lower()) for name in names)
 
     def outside_name(self, tool: str) -> str:
@@ -280,6 +283,13 @@ class ToolSpecs:
         others = {name: value for name, value in arguments.items() if name not in renamed}
         outside = others | {renamed[name]: value for name, value in arguments.items() if name in renamed}
         return outside if spec.outside_extra is None else outside | spec.outside_extra(arguments)
+
+
+def listed_tools(allowed: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The tools that a list of allowed tools names, and those that it refuses with a `-`; all in lower case."""
+    names = [name.strip().lower() for name in allowed]
+    refused = tuple(name[1:].strip() for name in names if name.startswith("-"))
+    return tuple(name for name in names if not name.startswith("-")), refused
 
 
 def _means_server(name: str, tool: str) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
 from coderelay.agents.agent import Turn
+from coderelay.protocol.calls import listed_tools
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live import Notice
 from coderelay.session.state import SessionSettings
@@ -73,5 +74,5 @@ class TurnTools:
 
 def wants_more(settings: SessionSettings) -> bool:
     """Whether a session may use tools of MCP servers. If not, no server is started for it."""
-    allowed = settings.enforced_tools
-    return not allowed or any(name.strip().lower().startswith("mcp__") for name in allowed)
+    listed, _ = listed_tools(settings.enforced_tools)
+    return not listed or any(name.startswith("mcp__") for name in listed)

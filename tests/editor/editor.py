@@ -24,10 +24,14 @@ RESULTS: dict[str, type[BaseModel]] = {
     "session/list": schema.ListSessionsResponse,
     "session/prompt": schema.PromptResponse,
     "session/set_mode": schema.SetSessionModeResponse,
+    "session/set_config_option": schema.SetSessionConfigOptionResponse,
 }
 PARAMS: dict[str, type[BaseModel]] = {
     "session/update": schema.SessionNotification,
     "session/request_permission": schema.RequestPermissionRequest,
+    "elicitation/create": schema.CreateFormSessionElicitationRequest,
+    "fs/read_text_file": schema.ReadTextFileRequest,
+    "fs/write_text_file": schema.WriteTextFileRequest,
 }
 
 
@@ -151,6 +155,19 @@ class Screen:
             self.problems.append(f"{said} was read as {read}")
 
 
+class Form(Screen):
+    """An editor that has forms, and fills them in."""
+
+    def __init__(self, **content: Any) -> None:
+        super().__init__()
+        self.content = content
+        self.forms: list[Any] = []
+
+    async def create_elicitation(self, message: str, mode: Any, **_: Any) -> schema.AcceptElicitationResponse:
+        self.forms.append(mode.requested_schema.model_dump(by_alias=True, exclude_none=True))
+        return schema.AcceptElicitationResponse(action="accept", content=self.content)
+
+
 class Opened:
     def __init__(self, agent: ClientSideConnection, process: asyncio.subprocess.Process, screen: Screen) -> None:
         self.agent = agent
@@ -165,9 +182,11 @@ class Opened:
 
 
 @asynccontextmanager
-async def editor(coder: Coder) -> AsyncGenerator[Opened]:
+async def editor(
+    coder: Coder, screen: Screen | None = None, capabilities: schema.ClientCapabilities | None = None
+) -> AsyncGenerator[Opened]:
     """A real process, initialized. It must end by itself when its input is closed, unless a test has killed it."""
-    screen = Screen()
+    screen = screen or Screen()
     patient = {"shutdown_timeout": PATIENCE, "limit": 50 * 1024 * 1024, "stderr": None}
     async with acp.spawn_agent_process(
         screen,  # pyright: ignore[reportArgumentType]  # the methods that the agent does not use are left out
@@ -180,6 +199,6 @@ async def editor(coder: Coder) -> AsyncGenerator[Opened]:
         observers=[screen.see],
         use_unstable_protocol=True,
     ) as (agent, process):
-        await agent.initialize(protocol_version=acp.PROTOCOL_VERSION)
+        await agent.initialize(protocol_version=acp.PROTOCOL_VERSION, client_capabilities=capabilities)
         yield Opened(agent, process, screen)
     assert screen.problems == []

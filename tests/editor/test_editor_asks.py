@@ -5,10 +5,12 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from acp import schema
+
 from tests.children.scene import conversations, task
 from tests.coder_process import Coder
 from tests.conftest import Serve
-from tests.editor.editor import editor
+from tests.editor.editor import Form, editor
 from tests.house import story
 from tests.model_server import ModelServerThread, bash, by_history, call, proposes, says, script
 
@@ -37,6 +39,31 @@ async def test_a47_questions_are_chosen_one_after_the_other(coder_on: CoderOn, s
     answered = server.requests[1]["messages"][-1]["content"]
     assert "blue" in answered
     assert "few" in answered
+
+
+FORMS = schema.ClientCapabilities(
+    elicitation=schema.ElicitationCapabilities(form=schema.ElicitationFormCapabilities())
+)
+
+
+@story
+async def test_a47_an_editor_with_forms_gets_all_questions_at_once(coder_on: CoderOn, serve: Serve) -> None:
+    """A question without choices, one with several, and an answer in the person's own words."""
+    several = {"question": "Which ones?", "multiSelect": True, "options": [{"label": "a"}, {"label": "b"}]}
+    server = serve(script(proposes(call("ask_user", questions=[*QUESTIONS, several])), says("thanks")))
+    coder = coder_on(server)
+    screen = Form(question_0="red", question_1="few", question_1_custom="seven", question_2=["a", "b"])
+    async with editor(coder, screen, FORMS) as opened:
+        assert (await opened.prompt(await opened.new(coder), "ask me")).stop_reason == "end_turn"
+    [form] = screen.forms
+    assert list(form["properties"]) == [
+        *("question_0", "question_0_custom", "question_1", "question_1_custom", "question_2", "question_2_custom")
+    ]
+    answered = server.requests[1]["messages"][-1]["content"]
+    assert "red" in answered
+    assert "seven" in answered
+    assert "few" not in answered
+    assert "a, b" in answered
 
 
 @story

@@ -1,67 +1,17 @@
 """`coder acp` on raw lines: whatever a client writes, it is answered as the standard says, and on stdout is nothing
 else."""
 
-import asyncio
 import json
-import sys
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from typing import Any
 
-from tests.coder_process import PROGRAM, Coder
+from tests.coder_process import Coder
 from tests.conftest import Serve
+from tests.editor.wire_process import INITIALIZE, wire
 from tests.house import story
 from tests.model_server import ModelServerThread, says, script
-from tests.patience import PATIENCE
 
 CoderOn = Callable[[ModelServerThread], Coder]
-INITIALIZE = {"id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
-
-
-class Wire:
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self.process = process
-
-    def write(self, *messages: dict[str, Any] | bytes) -> None:
-        lines = [
-            each if isinstance(each, bytes) else json.dumps({"jsonrpc": "2.0", **each}).encode() for each in messages
-        ]
-        assert self.process.stdin is not None
-        self.process.stdin.write(b"".join(line + b"\n" for line in lines))
-
-    async def read(self) -> dict[str, Any]:
-        assert self.process.stdout is not None
-        async with asyncio.timeout(PATIENCE):
-            return json.loads(await self.process.stdout.readline())
-
-    async def ask(self, key: int, method: str, **params: Any) -> dict[str, Any]:
-        self.write({"id": key, "method": method, "params": params})
-        while (said := await self.read()).get("id") != key or "method" in said:
-            pass
-        return said
-
-
-@asynccontextmanager
-async def wire(coder: Coder) -> AsyncGenerator[Wire]:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *PROGRAM,
-        "acp",
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        env=coder.env,
-        cwd=coder.cwd,
-    )
-    try:
-        yield Wire(process)
-        assert process.stdin is not None
-        process.stdin.close()
-        async with asyncio.timeout(PATIENCE):
-            assert await process.wait() == 0
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
 
 
 def _code(said: dict[str, Any]) -> tuple[Any, int]:

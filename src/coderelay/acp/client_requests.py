@@ -20,27 +20,51 @@ class Initialize(Struct, frozen=True, rename="camel"):
 
     protocol_version: Annotated[int, Meta(ge=0, le=65535)]
     client_capabilities: dict[str, Any] | None = None
+    client_info: dict[str, Any] | None = None
 
     @property
     def shows_notices(self) -> bool:
-        session: object = (self.client_capabilities or {}).get("session")
-        return isinstance(session, dict) and cast("dict[str, Any]", session).get("notices") not in (None, False)
+        return self._has("session", "notices")
+
+    @property
+    def has_forms(self) -> bool:
+        return self._has("elicitation", "form")
+
+    def _has(self, group: str, name: str) -> bool:
+        found: object = (self.client_capabilities or {}).get(group)
+        return isinstance(found, dict) and cast("dict[str, Any]", found).get(name) not in (None, False)
 
 
 class Authenticate(Struct, frozen=True, rename="camel"):
     method_id: str
 
 
+class WantedSettings(Struct, frozen=True):
+    """The settings that clients made for iFlow send with a new session."""
+
+    permission_mode: str | None = None
+    allowed_tools: tuple[str, ...] | None = None
+    disallowed_tools: tuple[str, ...] | None = None
+    max_turns: Annotated[int, Meta(ge=1)] | None = None
+    append_system_prompt: str | None = None
+    add_dirs: tuple[str, ...] | None = None
+    system_prompt: str | None = None
+
+
 class NewSession(Struct, frozen=True, rename="camel"):
+    """The fields after the first three are not of ACP; clients made for iFlow send them."""
+
     cwd: str
     mcp_servers: tuple[dict[str, Any], ...] = ()
     additional_directories: tuple[str, ...] | None = None
+    settings: WantedSettings | None = None
+    hooks: Any = None
+    commands: Any = None
+    agents: Any = None
 
 
-class LoadSession(Struct, frozen=True, rename="camel"):
+class LoadSession(NewSession, frozen=True, rename="camel", kw_only=True):
     session_id: str
-    cwd: str
-    mcp_servers: tuple[dict[str, Any], ...] = ()
 
 
 class ListedSessions(Struct, frozen=True, rename="camel"):
@@ -51,6 +75,12 @@ class ListedSessions(Struct, frozen=True, rename="camel"):
 class SetMode(Struct, frozen=True, rename="camel"):
     session_id: str
     mode_id: str
+
+
+class SetConfigOption(Struct, frozen=True, rename="camel"):
+    session_id: str
+    config_id: str
+    value: str
 
 
 class InSession(Struct, frozen=True, rename="camel"):

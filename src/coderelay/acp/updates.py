@@ -41,6 +41,12 @@ def plan(entries: Iterable[tuple[str, str, str]]) -> Fields:
     return {"sessionUpdate": "plan", "entries": listed}
 
 
+def usage(used: int, size: int, cost: float | None) -> Fields:
+    """How many tokens of the model's window are used, and what the session has cost in US dollars."""
+    spent = {} if cost is None else {"cost": {"amount": cost, "currency": "USD"}}
+    return {"sessionUpdate": "usage_update", "used": used, "size": size, **spent}
+
+
 def in_content(block: Fields) -> Fields:
     """A block as part of the content of a tool call."""
     return {"type": "content", "content": block}

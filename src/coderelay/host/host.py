@@ -174,7 +174,8 @@ class Host:
     async def _answer(self, query: AnyQuery, capabilities: Capabilities) -> object:
         match query:
             case ListSettings():
-                return self.context.folders.settings_shown(await self._folder(query.session))
+                folder = query.cwd if query.session is None else await self._folder(query.session)
+                return self.context.folders.settings_shown(present(folder or ""))
             case ShowTrust():
                 from coderelay.host.person_files import untrusted_in  # imported late: people seldom ask for this
 

@@ -142,8 +142,17 @@ def mode_spec(mode: "Mode") -> ModeSpec:
     return _BY_NAME[mode]
 
 
+def mode_called(name: str) -> "Mode | None":
+    """The mode with this name, its own or the one that other tools give it."""
+    return next((each.name for each in MODES if name in (each.name, *each.aliases)), None)
+
+
 def stricter_mode(one: "Mode", other: "Mode") -> "Mode":
     return one if MODE_NAMES.index(one) <= MODE_NAMES.index(other) else other
+
+
+def freer_mode(one: "Mode", other: "Mode") -> "Mode":
+    return other if stricter_mode(one, other) == one else one
 
 
 def next_mode_by_key(mode: "Mode") -> "Mode":

@@ -203,10 +203,11 @@ class ExpandCommand(Query[str], frozen=True):
 
 
 class ListSettings(Query[list[SettingShown]], frozen=True):
-    """The settings that hold in a session's folder, and where each comes from. Only a host that has the folder can
-    answer."""
+    """The settings that hold in a session's folder, or in the folder `cwd`, and where each comes from. Only a host
+    that has the folder can answer."""
 
-    session: SessionId
+    session: SessionId | None = None
+    cwd: str | None = None
 
 
 class ShowTrust(Query[TrustShown], frozen=True):

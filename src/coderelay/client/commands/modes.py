@@ -9,12 +9,11 @@ from coderelay.client.visible import padded, width_of
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.localized import Localized
-from coderelay.protocol.modes import MODE_NAMES, MODES, ModeSpec
+from coderelay.protocol.modes import MODE_NAMES, MODES, ModeSpec, mode_called
 from coderelay.protocol.queries import ShowPermissions, ShowSession
-from coderelay.protocol.session_events import Mode, Preset, Profile, Think
+from coderelay.protocol.session_events import Preset, Profile, Think
 from coderelay.protocol.session_info import PermissionsShown
 
-_MODES: dict[str, Mode] = {name: each.name for each in MODES for name in (each.name, *each.aliases)}
 _PRESETS: dict[str, Preset] = {each: each for each in get_args(Preset)}
 _LEVELS: dict[str, Think] = {each: each for each in get_args(Think)}
 _NO_PROFILE = "no-profile"
@@ -24,7 +23,7 @@ _CELLS = {"allow": "allow", "sandboxed": "allow in the sandbox, else ask", "ask"
 async def mode(here: Context, name: str) -> str:
     if not name:
         return t("mode: {mode}", mode=(await here.client.get(ShowSession(here.session))).mode)
-    wanted = _MODES.get(name)
+    wanted = mode_called(name)
     if wanted is None:
         names = ", ".join(MODE_NAMES)
         raise BadInput(t("unknown mode {name}; choose one of {names}", name=repr(name), names=names))

@@ -1,7 +1,6 @@
 """The methods of the Agent Client Protocol for one editor."""
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -19,6 +18,7 @@ from coderelay.acp.client_requests import (
     LoadSession,
     NewSession,
     Prompt,
+    SetConfigOption,
     SetMode,
     read_params,
 )
@@ -27,19 +27,28 @@ from coderelay.client.client import Client
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import t
 from coderelay.protocol.asks import By
-from coderelay.protocol.commands import CreateSession, DeleteSession
+from coderelay.protocol.commands import ConfigureSession, CreateSession, DeleteSession
 from coderelay.protocol.errors import BadInput, CannotRun, CoderError, UnknownSession
 from coderelay.protocol.ids import SessionId, new_id
 from coderelay.protocol.queries import ListSessions, ListSettings, ShowDefaults, ShowSession, WhyNotRun
 from coderelay.protocol.session_events import Mode
 from coderelay.protocol.summary import Summary
+from coderelay.surfaces.editor.connection_context import ConnectionContext
+from coderelay.surfaces.editor.dialect import Dialect
 from coderelay.surfaces.editor.editor_session import EditorSession
+from coderelay.surfaces.editor.session_terms import absolute_folder, additional_folders, session_terms
 from coderelay.wire.errors import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RpcError
 from coderelay.wire.peer import Params, Peer, Reply, Request
 from coderelay.wire.transport import Transport
 
 _PAGE = 100
 _TITLE = 60
+_CAPABILITIES: Fields = {
+    "loadSession": True,
+    "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
+    "mcpCapabilities": {"http": False, "sse": False},
+    "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}, "additionalDirectories": {}},
+}
 Method = Callable[[Request], Awaitable[Any]]
 
 
@@ -50,9 +59,9 @@ class EditorConnection:
         self._client = client
         self._by = by
         self._peer = Peer(transport, self)
+        self._context: ConnectionContext | None = None
         self._sessions: dict[SessionId, EditorSession] = {}
         self._opening = asyncio.Lock()  # one session is opened or closed at a time
-        self._initialized: Initialize | None = None
         self._methods: dict[str, Method] = {
             "initialize": self._initialize,
             "authenticate": self._authenticate,
@@ -64,6 +73,7 @@ class EditorConnection:
             "session/list": self._list,
             "session/prompt": self._prompt,
             "session/set_mode": self._set_mode,
+            "session/set_config_option": self._set_config_option,
         }
 
     async def serve(self) -> None:
@@ -76,7 +86,7 @@ class EditorConnection:
         answer = self._methods.get(method)
         if answer is None:
             return None
-        if self._initialized is None and method != "initialize":
+        if self._context is None and method != "initialize":
             raise RpcError(INVALID_REQUEST, "the first request is initialize")
 
         async def answered(request: Request) -> Any:
@@ -93,18 +103,16 @@ class EditorConnection:
             self._opened(read_params(params, InSession).session_id).cancel_soon()
 
     async def _initialize(self, request: Request) -> Fields:
-        self._initialized = read_params(request.params, Initialize)
-        return {
-            "protocolVersion": PROTOCOL_VERSION,
-            "agentCapabilities": {
-                "loadSession": True,
-                "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
-                "mcpCapabilities": {"http": False, "sse": False},
-                "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}},
-            },
-            "authMethods": [],
-            "agentInfo": {"name": "coderelay", "title": "coderelay", "version": __version__},
-        }
+        dialect = Dialect(read_params(request.params, Initialize))
+        self._context = ConnectionContext(self._client, self._by, self._peer, dialect)
+        return dialect.greeting(
+            {
+                "protocolVersion": PROTOCOL_VERSION,
+                "agentCapabilities": _CAPABILITIES,
+                "authMethods": [],
+                "agentInfo": {"name": "coderelay", "title": "coderelay", "version": __version__},
+            }
+        )
 
     async def _authenticate(self, request: Request) -> Fields:
         wanted = read_params(request.params, Authenticate)
@@ -112,13 +120,12 @@ class EditorConnection:
 
     async def _new(self, request: Request) -> Reply:
         wanted = read_params(request.params, NewSession)
-        if wanted.additional_directories:
-            raise BadInput("additionalDirectories are not supported")
-        cwd = _folder(wanted.cwd)
+        cwd, folders = absolute_folder(wanted.cwd), additional_folders(wanted)
         defaults = await self._client.get(ShowDefaults(cwd))
         query = WhyNotRun(cwd=cwd, model=defaults.model, agent=defaults.agent)
         if (problem := await self._client.get(query)) is not None:
             raise CannotRun(problem)
+        terms = session_terms(wanted, defaults.mode, await self._max_mode(cwd))
         session = SessionId(new_id())
         await self._client.send(
             CreateSession(
@@ -126,28 +133,41 @@ class EditorConnection:
                 cwd=cwd,
                 agent=defaults.agent,
                 model=defaults.model,
-                mode=defaults.mode,
+                mode=terms.mode,
+                allowed_tools=terms.allowed_tools,
+                instructions=terms.instructions,
+                folders=folders,
                 by=self._by,
             )
         )
         async with self._opening:
-            opened = await self._open(session)
-        result = {"sessionId": session, "modes": opened.modes}
-        return Reply(result, lambda: self._start(opened, wanted.mcp_servers))
+            opened = await self._open(session, terms.max_steps)
+        result = {"sessionId": session, **opened.settings}
+        return Reply(result, lambda: self._start(opened, wanted.mcp_servers, terms.notices))
 
     async def _load(self, request: Request) -> Reply:
-        wanted = read_params(request.params, LoadSession)
-        async with self._opening:
-            opened = await self._open(SessionId(wanted.session_id))
-            await opened.replay()
-        return Reply({"modes": opened.modes}, lambda: self._start(opened, wanted.mcp_servers))
+        return await self._opened_again(request, replays=True)
 
     async def _resume(self, request: Request) -> Reply:
         """Like load, without the history."""
+        return await self._opened_again(request, replays=False)
+
+    async def _opened_again(self, request: Request, *, replays: bool) -> Reply:
+        """Of the settings in the request, only those for the prompts of this client count: the session has its own
+        already. The folders are those of the editor, if it names any."""
         wanted = read_params(request.params, LoadSession)
+        session = SessionId(wanted.session_id)
+        folders = additional_folders(wanted)
         async with self._opening:
-            opened = await self._open(SessionId(wanted.session_id))
-        return Reply({"modes": opened.modes}, lambda: self._start(opened, wanted.mcp_servers))
+            opened = await self._open(session, None if wanted.settings is None else wanted.settings.max_turns)
+            if folders:
+                await self._client.send(
+                    ConfigureSession(session=opened.id, by=self._by, folders=folders, when="next_turn")
+                )
+            if replays:
+                await opened.replay()
+        result = self._connected.dialect.opened(opened.id, opened.settings)
+        return Reply(result, lambda: self._start(opened, wanted.mcp_servers))
 
     async def _close(self, request: Request) -> Fields:
         opened = self._opened(read_params(request.params, InSession).session_id)
@@ -183,27 +203,36 @@ class EditorConnection:
         await self._opened(wanted.session_id).set_mode(wanted.mode_id)
         return {}
 
-    async def _open(self, session: SessionId) -> EditorSession:
+    async def _set_config_option(self, request: Request) -> Fields:
+        wanted = read_params(request.params, SetConfigOption)
+        return await self._opened(wanted.session_id).set_option(wanted.config_id, wanted.value)
+
+    @property
+    def _connected(self) -> ConnectionContext:
+        assert self._context is not None, "initialize comes first"
+        return self._context
+
+    async def _open(self, session: SessionId, max_steps: int | None) -> EditorSession:
         """Open a session anew, from its log."""
         summary = await self._client.get(ShowSession(session))
         if (before := self._sessions.get(summary.id)) is not None:
             if before.is_busy:
                 raise BadInput("a prompt of this session is not answered yet")
             await before.stop()
-        max_mode = await self._max_mode(summary.id)
-        notices = self._initialized is not None and self._initialized.shows_notices
-        opened = EditorSession(self._client, self._by, self._peer, summary, max_mode, shows_notices=notices)
+        opened = EditorSession(self._connected, summary, await self._max_mode(summary.cwd), max_steps)
         self._sessions[summary.id] = opened
         return opened
 
-    def _start(self, opened: EditorSession, servers: tuple[dict[str, Any], ...]) -> None:
+    def _start(
+        self, opened: EditorSession, servers: tuple[dict[str, Any], ...], notices: tuple[str, ...] = ()
+    ) -> None:
         names = ", ".join(str(each.get("name", "?")) for each in servers)
         told = t("The MCP servers of the editor are not used: {names}. `coder mcp add` adds them.", names=names)
-        opened.start([told] if servers else [])
+        opened.start([*notices, *([told] if servers else [])])
 
-    async def _max_mode(self, session: SessionId) -> Mode:
+    async def _max_mode(self, cwd: str) -> Mode:
         """The freest mode that a client may choose in this folder."""
-        settings = await self._client.get(ListSettings(session))
+        settings = await self._client.get(ListSettings(cwd=cwd))
         found = next((each.value for each in settings if each.key == "acp.max_mode"), '"default"')
         return msgspec.json.decode(found, type=Mode)
 
@@ -225,16 +254,9 @@ def _rpc_error(error: CoderError) -> RpcError:
     return RpcError(code, error_in_words(error))
 
 
-def _folder(cwd: str) -> str:
-    if not os.path.isabs(cwd):
-        raise BadInput(f"cwd must be an absolute path, not {cwd!r}")
-    if not os.path.isdir(cwd):
-        raise BadInput(f"there is no folder {cwd!r}")
-    return cwd
-
-
 def _listed(summary: Summary) -> Fields:
     title = summary.title or " ".join(summary.last_prompt.split())[:_TITLE]
     updated = datetime.fromtimestamp(summary.updated_at / 1000, UTC).isoformat().replace("+00:00", "Z")
     named = {"title": title} if title else {}
-    return {"sessionId": summary.id, "cwd": summary.cwd, "updatedAt": updated, **named}
+    folders = {"additionalDirectories": list(summary.folders)} if summary.folders else {}
+    return {"sessionId": summary.id, "cwd": summary.cwd, "updatedAt": updated, **named, **folders}

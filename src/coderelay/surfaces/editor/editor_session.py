@@ -7,20 +7,19 @@ from contextlib import aclosing
 from typing import Any
 
 from coderelay.acp.client_requests import NOT_FOUND, ContentBlock
-from coderelay.acp.updates import Fields, chunk, text_block
-from coderelay.client.client import Client
+from coderelay.acp.updates import Fields, chunk, text_block, usage
 from coderelay.client.errors import error_in_words
 from coderelay.client.family import join_family
-from coderelay.client.language import localize, retell, t
+from coderelay.client.language import retell, t
 from coderelay.client.remote_commands import remote_command
 from coderelay.client.slash_line import PromptToSend
-from coderelay.protocol.asks import By
-from coderelay.protocol.commands import ConfigureSession, OpenSession, RecallPrompt, SendPrompt, StopTurn
-from coderelay.protocol.errors import BadInput, CoderError
+from coderelay.protocol.commands import OpenSession, RecallPrompt, SendPrompt, StopTurn
+from coderelay.protocol.errors import CoderError
 from coderelay.protocol.events import (
     AskAnswered,
     PromptRecalled,
     Recorded,
+    SessionConfigured,
     SessionDeleted,
     StopRequested,
     TurnEnded,
@@ -29,38 +28,43 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import PromptId, TurnId, new_id
 from coderelay.protocol.live import Live
-from coderelay.protocol.modes import MODE_NAMES, MODES
+from coderelay.protocol.queries import ShowContext, ShowSession
 from coderelay.protocol.session_events import Mode
 from coderelay.protocol.summary import Summary
+from coderelay.surfaces.editor.config_options import ConfigOptions
+from coderelay.surfaces.editor.connection_context import ConnectionContext
 from coderelay.surfaces.editor.editor_commands import available_commands, run_command
 from coderelay.surfaces.editor.permission_requests import PermissionRequests
 from coderelay.surfaces.editor.prompt_content import prompt_content
 from coderelay.surfaces.editor.session_updates import SessionUpdates
 from coderelay.wire.errors import INTERNAL_ERROR, RpcError
-from coderelay.wire.peer import Peer, Request
+from coderelay.wire.peer import Request
 
 log = logging.getLogger(__name__)
 
 
 class EditorSession:
-    """`summary` is the session when the editor opened it. `max_mode` is the freest mode that it may choose. What the
-    editor does to a session happens in the order in which it wants it: `_order` is taken in the order of arrival."""
+    """`summary` is the session when the editor opened it. `max_mode` is the freest mode that it may choose. A turn of
+    its prompts has `max_steps`. What the editor does to a session happens in the order in which it wants it: `_order`
+    is taken in the order of arrival."""
 
     def __init__(
-        self, client: Client, by: By, peer: Peer, summary: Summary, max_mode: Mode, *, shows_notices: bool
+        self, context: ConnectionContext, summary: Summary, max_mode: Mode, max_steps: int | None = None
     ) -> None:
         self.id = summary.id
-        self._client = client
-        self._by = by
-        self._peer = peer
-        pending = None if summary.pending is None else summary.pending.mode
-        self._updates = SessionUpdates(summary.cwd, pending or summary.mode, shows_notices=shows_notices)
-        self._max_mode: Mode = max_mode
-        self._asks = PermissionRequests(client, by, peer, self.id, self._updates, max_mode)
+        self._client = context.client
+        self._by = context.by
+        self._peer = context.peer
+        self._dialect = context.dialect
+        self._max_steps = max_steps
+        self._options = ConfigOptions(context.client, context.by, summary, max_mode)
+        notices = context.dialect.initialized.shows_notices
+        self._updates = SessionUpdates(summary.cwd, self._options.mode, shows_notices=notices)
+        self._asks = PermissionRequests(context, self.id, self._updates, max_mode, self.send)
         self._seq = summary.head
         self._updates.is_midway = summary.turn_open
         self._order = asyncio.Lock()
-        self._prompts: dict[PromptId, asyncio.Future[str]] = {}  # sent by this editor, and not over yet
+        self._prompts: dict[PromptId, asyncio.Future[str | RpcError]] = {}  # sent by this editor, and not over yet
         self._turns: dict[TurnId, PromptId] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -69,16 +73,9 @@ class EditorSession:
         return bool(self._prompts)
 
     @property
-    def modes(self) -> Fields:
-        """The modes up to the freest that the editor may choose, and the one that the session has already."""
-        offered = [each for each in MODES if each.name in self._choices]
-        listed = [{"id": each.name, "name": each.name, "description": localize(each.text)} for each in offered]
-        return {"currentModeId": self._updates.mode, "availableModes": listed}
-
-    @property
-    def _choices(self) -> list[Mode]:
-        names = list(MODE_NAMES[: MODE_NAMES.index(self._max_mode) + 1])
-        return names if self._updates.mode in names else [*names, self._updates.mode]
+    def settings(self) -> Fields:
+        """What the editor may choose, as the requests that open a session answer it."""
+        return {"modes": self._options.modes, "configOptions": self._options.fields}
 
     async def replay(self) -> None:
         """Send the whole log until now."""
@@ -100,17 +97,21 @@ class EditorSession:
         for text in notices:
             self.send(self._updates.notice(text))
         self._spawn(self._tell_commands())
+        self._spawn(self._tell_models())
         self._spawn(self._follow())
 
     def send(self, update: Fields) -> None:
-        self._peer.tell("session/update", {"sessionId": self.id, "update": update})
+        self._peer.tell("session/update", {"sessionId": self.id, "update": self._dialect.update(update)})
 
     async def prompt(self, blocks: tuple[ContentBlock, ...], request: Request) -> Fields:
         """Send a prompt and wait until its turn has ended. Prompts that come meanwhile wait in the queue."""
         request.on_cancel = self.cancel_soon
         async with self._order:
             over = await self._begin(blocks)
-        return {"stopReason": "end_turn" if over is None else await over}
+        told, reason = self._dialect.prompt_end("end_turn" if over is None else await over)
+        if told:
+            self.send(self._updates.notice(told))
+        return {"stopReason": reason}
 
     def cancel_soon(self) -> None:
         self._spawn(self.cancel())
@@ -122,14 +123,13 @@ class EditorSession:
             await self._client.send(StopTurn(session=self.id, by=self._by))
 
     async def set_mode(self, mode: str) -> None:
-        names = self._choices
-        if mode not in names:
-            hint = t("`acp.max_mode` in your configuration allows more.") if mode in MODE_NAMES else ""
-            raise BadInput(t("the mode must be one of: {names}", names=", ".join(names)), hint)
-        chosen: Mode = names[names.index(mode)]
         async with self._order:
-            command = ConfigureSession(session=self.id, by=self._by, mode=chosen, when="next_turn")
-            await self._client.send(command)
+            await self._options.choose("mode", mode)
+
+    async def set_option(self, option: str, value: str) -> Fields:
+        async with self._order:
+            await self._options.choose(option, value)
+        return {"configOptions": self._options.fields}
 
     async def close(self) -> None:
         """End what the editor has begun, and wait until it is answered. The log keeps the session."""
@@ -145,12 +145,12 @@ class EditorSession:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._asks.stop()
 
-    async def _begin(self, blocks: tuple[ContentBlock, ...]) -> asyncio.Future[str] | None:
+    async def _begin(self, blocks: tuple[ContentBlock, ...]) -> asyncio.Future[str | RpcError] | None:
         """Returns what becomes the reason for the end of the turn; None if a command was carried out at once."""
         content = prompt_content(blocks, self._updates.cwd)
         text, typed = content.text, content.typed
         if (slash := await remote_command(self._client, self.id, typed)) is not None:
-            begun: list[asyncio.Future[str]] = []
+            begun: list[asyncio.Future[str | RpcError]] = []
             told = await run_command(
                 self._client, self.id, self._by, slash, lambda prompt: begun.append(self._expect(prompt))
             )
@@ -167,6 +167,7 @@ class EditorSession:
             text=text,
             by=self._by,
             images=content.images,
+            max_steps=self._max_steps,
             typed=typed if typed != text else "",
             unanswered="park",
         )
@@ -177,7 +178,7 @@ class EditorSession:
             raise
         return over
 
-    def _expect(self, prompt: PromptId) -> asyncio.Future[str]:
+    def _expect(self, prompt: PromptId) -> asyncio.Future[str | RpcError]:
         self._updates.own.add(prompt)
         over = self._prompts[prompt] = asyncio.get_running_loop().create_future()
         return over
@@ -235,7 +236,11 @@ class EditorSession:
                 await self._recall_queued()  # after a stop they would wait, perhaps for ever
             case PromptRecalled() as event:
                 self._end(event.prompt_id, "cancelled")
+            case SessionConfigured() as event:
+                if self._options.take(event):
+                    self.send(self._options.update)
             case TurnEnded() as event:
+                await self._tell_usage()
                 if (prompt := self._turns.pop(event.turn_id, None)) is not None:
                     self._end(prompt, _stop_reason(event))
             case _:
@@ -243,16 +248,26 @@ class EditorSession:
 
     def _end(self, prompt: PromptId, how: str | RpcError) -> None:
         over = self._prompts.pop(prompt, None)
-        if over is None or over.done():
-            return
-        if isinstance(how, RpcError):
-            over.set_exception(how)
-        else:
+        if over is not None and not over.done():
             over.set_result(how)
 
     async def _tell_commands(self) -> None:
         listed = await available_commands(self._client, self.id)
         self.send({"sessionUpdate": "available_commands_update", "availableCommands": listed})
+
+    async def _tell_models(self) -> None:
+        await self._options.find_models()
+        self.send(self._options.update)
+
+    async def _tell_usage(self) -> None:
+        """How full the model's window is, and what the session has cost."""
+        try:
+            summary = await self._client.get(ShowSession(self.id))
+            window = (await self._client.get(ShowContext(self.id))).window
+        except CoderError:
+            return  # deleted, or of another machine
+        if window:
+            self.send(usage(summary.context_tokens, window, summary.cost))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(self._guarded(work))

@@ -3,6 +3,7 @@ the client is an answer like any other: the first one counts."""
 
 import asyncio
 import logging
+from collections.abc import Callable
 from typing import Any, Literal, cast
 
 from msgspec import Struct
@@ -11,13 +12,11 @@ from msgspec.structs import replace
 from coderelay.acp.updates import Fields, in_content, text_block, tool_call_update
 from coderelay.client.ask_text import AskOption, in_words, parse_answer, shown
 from coderelay.client.ask_text import headline as headline_of
-from coderelay.client.client import Client
 from coderelay.client.language import t
 from coderelay.protocol.asks import (
     Allow,
     Answers,
     Ask,
-    By,
     Decision,
     DenyAndStop,
     PermissionAsk,
@@ -30,9 +29,9 @@ from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import AskId, SessionId
 from coderelay.protocol.modes import MODE_NAMES
 from coderelay.protocol.session_events import Mode
+from coderelay.surfaces.editor.connection_context import ConnectionContext
 from coderelay.surfaces.editor.session_updates import SessionUpdates
 from coderelay.wire.errors import PeerLost, RpcError
-from coderelay.wire.peer import Peer
 
 log = logging.getLogger(__name__)
 
@@ -64,14 +63,21 @@ class _Open(Struct, frozen=True):
 
 class PermissionRequests:
     """`session` is the session that the client knows; the asks may be of its children. Options that would lead into a
-    mode freer than `max_mode` are not offered."""
+    mode freer than `max_mode` are not offered. `send` sends an update of the session."""
 
     def __init__(
-        self, client: Client, by: By, peer: Peer, session: SessionId, updates: SessionUpdates, max_mode: Mode
+        self,
+        context: ConnectionContext,
+        session: SessionId,
+        updates: SessionUpdates,
+        max_mode: Mode,
+        send: Callable[[Fields], None],
     ) -> None:
-        self._client = client
-        self._by = by
-        self._peer = peer
+        self._client = context.client
+        self._by = context.by
+        self._peer = context.peer
+        self._dialect = context.dialect
+        self._send = send
         self._session = session
         self._updates = updates
         self._max_mode: Mode = max_mode
@@ -114,7 +120,7 @@ class PermissionRequests:
         except _NotAnswered as error:
             self._open.pop(ask.id, None)
             told = t("{problem} Answer it elsewhere: coder answer {id}", problem=error, id=ask.id)
-            self._peer.tell("session/update", {"sessionId": self._session, "update": self._updates.notice(told)})
+            self._send(self._updates.notice(told))
             return
         except PeerLost:
             return
@@ -129,10 +135,15 @@ class PermissionRequests:
 
     def _settle(self, ask: Ask) -> None:
         """End what only the request has shown as a tool call."""
-        update = tool_call_update(_call(ask), "completed")
-        self._peer.tell("session/update", {"sessionId": self._session, "update": update})
+        self._send(tool_call_update(_call(ask), "completed"))
 
     async def _decision(self, ask: Ask) -> Decision:
+        try:
+            decision = await self._dialect.decide(self._peer, self._session, ask)
+        except RpcError as error:
+            raise _not_put(error) from error
+        if decision is not None and self._is_within(decision):
+            return decision
         if not isinstance(ask, QuestionAsk):
             return await self._chosen(ask)
         answers: dict[str, str] = {}
@@ -148,19 +159,25 @@ class PermissionRequests:
         params: Fields = {
             "sessionId": self._session,
             "toolCall": self._tool_call(ask),
-            "options": [_option_fields(each) for each in options],
+            "options": [self._option_fields(each) for each in options],
         }
         try:
-            result = await self._peer.ask("session/request_permission", params)
+            result = await self._peer.ask("session/request_permission", self._dialect.permission(params))
         except RpcError as error:
-            log.warning("the editor cannot ask for permission: %s", error.message)
-            raise _NotAnswered(t("The editor did not put the question: {problem}.", problem=error.message)) from error
+            raise _not_put(error) from error
         chosen = _outcome(result)
         if chosen is None:
             return DenyAndStop()
-        if chosen not in [each.answer for each in options]:
+        answer = next((each.answer for each in options if self._dialect.option_id(each) == chosen), None)
+        if answer is None:
             raise _NotAnswered(t("The editor gave an answer that was not offered: {answer}.", answer=repr(chosen)))
-        return parse_answer(ask, [chosen])
+        return parse_answer(ask, [answer])
+
+    def _option_fields(self, option: AskOption) -> Fields:
+        """A question's own answers are numbers."""
+        name = option.label if not option.meaning else f"{option.label} ({option.meaning})"
+        kind = _KINDS.get(option.answer, "allow_once")
+        return {"optionId": self._dialect.option_id(option), "name": name, "kind": kind}
 
     def _options(self, ask: Ask) -> list[AskOption]:
         offered = list(shown(ask).options)
@@ -175,6 +192,8 @@ class PermissionRequests:
                 pass
             case PlanDecision(option="smart"):
                 mode = "auto-edit"
+            case PlanDecision(option="default"):
+                mode = "default"
             case _:
                 return True
         return MODE_NAMES.index(mode) <= MODE_NAMES.index(self._max_mode)
@@ -196,10 +215,9 @@ def _call(ask: Ask) -> str:
     return ask.id if ask.call_id is None else ask.call_id
 
 
-def _option_fields(option: AskOption) -> Fields:
-    """A question's own answers are numbers."""
-    name = option.label if not option.meaning else f"{option.label} ({option.meaning})"
-    return {"optionId": option.answer, "name": name, "kind": _KINDS.get(option.answer, "allow_once")}
+def _not_put(error: RpcError) -> _NotAnswered:
+    log.warning("the editor cannot put a question: %s", error.message)
+    return _NotAnswered(t("The editor did not put the question: {problem}.", problem=error.message))
 
 
 def _outcome(result: Any) -> str | None:

@@ -216,7 +216,8 @@ class SessionUpdates:
     def _proposed(self, judged: Judged) -> Fields:
         self._needs[judged.call_id] = judged.need
         call = self._calls.get(judged.call_id)
-        given = {} if call is None else {"rawInput": _arguments(call)}
+        given: Fields = {} if call is None else {"rawInput": _arguments(call)}
+        given["_meta"] = {"coderelay": {"toolName": judged.need.tool}}
         return tool_call(judged.call_id, "pending", **self.call_fields(judged.need), **given)
 
     def _ended(self, event: CallEnded) -> list[Fields]:

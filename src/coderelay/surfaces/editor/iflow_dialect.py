@@ -1,0 +1,117 @@
+"""The dialect of clients made for iFlow, which is ACP with other details: https://platform.iflow.cn."""
+
+from typing import Any, cast
+
+from coderelay.acp.client_requests import Initialize
+from coderelay.acp.updates import Fields
+from coderelay.client.ask_text import AskOption
+from coderelay.protocol.asks import Answers, Ask, Decision, PlanAsk, PlanDecision, QuestionAsk
+from coderelay.protocol.ids import SessionId
+from coderelay.surfaces.editor.dialect import Dialect
+from coderelay.wire.errors import METHOD_NOT_FOUND, RpcError
+from coderelay.wire.peer import Peer
+
+_OPTION_IDS = {"y": "proceed_once", "a": "proceed_always", "e": "proceed_always_tool", "n": "cancel"}
+_CAPABILITIES = {"fs": {"readTextFile": True, "writeTextFile": True}}
+
+
+def is_iflow(initialized: Initialize) -> bool:
+    """Whether a client that waited for the ready line is one made for iFlow: it says nothing about itself but that it
+    has files."""
+    return initialized.client_info is None and initialized.client_capabilities == _CAPABILITIES
+
+
+class IflowDialect(Dialect):
+    """Every tool call has the name and the arguments of its tool, and every update of it the name. Errors of a prompt
+    are told as text, because these clients would wait for ever."""
+
+    def __init__(self, initialized: Initialize) -> None:
+        super().__init__(initialized)
+        self._tools: dict[str, str] = {}
+
+    def greeting(self, fields: Fields) -> Fields:
+        return {**fields, "isAuthenticated": True}
+
+    def opened(self, session: SessionId, fields: Fields) -> Fields:
+        return {"sessionId": session, **fields}
+
+    def update(self, update: Fields) -> Fields:
+        call: str | None = update.get("toolCallId")
+        if call is None:
+            return update
+        if update["sessionUpdate"] == "tool_call":
+            self._tools[call] = update["_meta"]["coderelay"]["toolName"]
+            return {**update, "toolName": self._tools[call], "args": update.get("rawInput", {})}
+        name = self._tools.get(call)
+        return update if name is None else {**update, "toolName": name}
+
+    def permission(self, params: Fields) -> Fields:
+        """These clients look at a `type` besides the `kind`."""
+        call: Fields = params["toolCall"]
+        return {**params, "toolCall": {**call, "type": call.get("kind", "other")}}
+
+    def option_id(self, option: AskOption) -> str:
+        return _OPTION_IDS.get(option.answer, option.answer)
+
+    def prompt_end(self, how: str | RpcError) -> tuple[str, str]:
+        if isinstance(how, RpcError):
+            return how.message, "end_turn"
+        return "", "max_tokens" if how == "max_turn_requests" else how
+
+    async def decide(self, peer: Peer, session: SessionId, ask: Ask) -> Decision | None:
+        """Older clients know neither of the two methods; they are asked for permission."""
+        try:
+            match ask:
+                case QuestionAsk():
+                    params = {
+                        "sessionId": session,
+                        "questions": [_question(ask, each) for each in range(len(ask.questions))],
+                    }
+                    return _answers(ask, await peer.ask("_iflow/user/questions", params))
+                case PlanAsk():
+                    result = await peer.ask("_iflow/plan/exit", {"sessionId": session, "plan": ask.plan})
+                    return _approval(result)
+                case _:
+                    return None
+        except RpcError as error:
+            if error.code == METHOD_NOT_FOUND:
+                return None
+            raise
+
+
+def _question(ask: QuestionAsk, number: int) -> Fields:
+    question = ask.questions[number]
+    options = [{"label": each.label, "description": each.description} for each in question.options]
+    return {
+        "question": question.question,
+        "header": _header(ask, number),
+        "options": options,
+        "multiSelect": question.multi_select,
+    }
+
+
+def _header(ask: QuestionAsk, number: int) -> str:
+    """The answer is keyed by it, so no two are the same."""
+    headers = [each.header or each.question for each in ask.questions]
+    return headers[number] if headers.count(headers[number]) == 1 else f"{headers[number]} {number + 1}"
+
+
+def _answers(ask: QuestionAsk, result: Any) -> Decision | None:
+    given = cast("Fields", result).get("answers") if isinstance(result, dict) else None
+    if not isinstance(given, dict):
+        return None
+    found: dict[str, str] = {}
+    for number, question in enumerate(ask.questions):
+        answer = cast("Fields", given).get(_header(ask, number)) or cast("Fields", given).get(question.question)
+        labels = cast("list[Any]", answer) if isinstance(answer, list) else [answer]
+        if not labels or not all(isinstance(each, str) and each.strip() for each in labels):
+            return None
+        found[question.question] = ", ".join(map(str, labels))
+    return Answers(found)
+
+
+def _approval(result: Any) -> Decision | None:
+    approved = cast("Fields", result).get("approved") if isinstance(result, dict) else None
+    if not isinstance(approved, bool):
+        return None
+    return PlanDecision("default") if approved else PlanDecision("keep")

@@ -1,0 +1,73 @@
+"""What a client wants of a new session, and how much of it counts."""
+
+import os
+
+from msgspec import Struct
+
+from coderelay.acp.client_requests import NewSession, WantedSettings
+from coderelay.client.language import t
+from coderelay.protocol.errors import BadInput
+from coderelay.protocol.modes import freer_mode, mode_called, stricter_mode
+from coderelay.protocol.session_events import Mode
+
+
+class SessionTerms(Struct, frozen=True):
+    """`max_steps` is for each prompt. `notices` say what the client wanted and does not get."""
+
+    mode: Mode
+    allowed_tools: tuple[str, ...]
+    instructions: str
+    max_steps: int | None
+    notices: tuple[str, ...]
+
+
+def session_terms(wanted: NewSession, default: Mode, max_mode: Mode) -> SessionTerms:
+    """`default` is the mode that the person has configured, `max_mode` the freest that a client may choose. Raises
+    BadInput."""
+    settings = wanted.settings or WantedSettings()
+    refused = {
+        "system_prompt": settings.system_prompt,
+        "hooks": wanted.hooks,
+        "commands": wanted.commands,
+        "agents": wanted.agents,
+    }
+    names = ", ".join(name for name, value in refused.items() if value)
+    notices = [t("These settings of the client are not used: {names}.", names=names)] if names else []
+    mode = _mode(settings.permission_mode, default)
+    if (freest := freer_mode(default, max_mode)) != freer_mode(mode, freest):
+        hint = t("`acp.max_mode` in your configuration allows more.")
+        notices.append(t("The mode is {mode} and not {wanted}. {hint}", mode=freest, wanted=mode, hint=hint))
+    refused_tools = tuple(f"-{name}" for name in settings.disallowed_tools or ())
+    return SessionTerms(
+        mode=stricter_mode(mode, freest),
+        allowed_tools=(*(settings.allowed_tools or ()), *refused_tools),
+        instructions=settings.append_system_prompt or "",
+        max_steps=settings.max_turns,
+        notices=tuple(notices),
+    )
+
+
+def absolute_folder(path: str, name: str = "cwd") -> str:
+    """Raises BadInput."""
+    if not os.path.isabs(path):
+        raise BadInput(f"{name} must be an absolute path, not {path!r}")
+    if not os.path.isdir(path):
+        raise BadInput(f"there is no folder {path!r}")
+    return path
+
+
+def additional_folders(wanted: NewSession) -> tuple[str, ...]:
+    """The folders of the editor's own workspace besides `cwd`. Raises BadInput."""
+    found = [
+        absolute_folder(each, "a folder of additionalDirectories") for each in wanted.additional_directories or ()
+    ]
+    return tuple(dict.fromkeys(each for each in found if each != wanted.cwd))
+
+
+def _mode(name: str | None, default: Mode) -> Mode:
+    if name is None:
+        return default
+    found = mode_called(name)
+    if found is None:
+        raise BadInput(t("unknown mode {name}", name=repr(name)))
+    return found

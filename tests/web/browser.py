@@ -19,9 +19,10 @@ from websockets.typing import Subprotocol
 from coderelay.client.client import NO_CAPABILITIES, Capabilities
 from coderelay.host.host import Host
 from coderelay.protocol.asks import By
+from coderelay.surfaces.loopback import listen
 from coderelay.surfaces.web.hub import EventHub, HubOptions
 from coderelay.surfaces.web.routes import routes
-from coderelay.surfaces.web.server import listen, serve
+from coderelay.surfaces.web.server import serve
 from coderelay.surfaces.web.token import Token
 from tests.house import InHouse, house
 from tests.model_server import Script

@@ -11,8 +11,9 @@ from msgspec import Struct
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from coderelay.client.client import NO_CAPABILITIES
+from coderelay.surfaces.loopback import Listening, listen
 from coderelay.surfaces.web.routes import routes
-from coderelay.surfaces.web.server import Listening, listen, serve
+from coderelay.surfaces.web.server import serve
 from coderelay.surfaces.web.server_connection import HttpConnection
 from coderelay.surfaces.web.token import Token
 from tests.house import InHouse, house

@@ -83,6 +83,18 @@ class SetConfigOption(Struct, frozen=True, rename="camel"):
     value: str
 
 
+class SetThink(Struct, frozen=True, rename="camel"):
+    """Like the next one, this is not of ACP; clients made for iFlow send it."""
+
+    session_id: str
+    think_enabled: bool
+
+
+class SetModel(Struct, frozen=True, rename="camel"):
+    session_id: str
+    model_id: str
+
+
 class InSession(Struct, frozen=True, rename="camel"):
     """The parameters of methods that only name a session."""
 

@@ -7,12 +7,13 @@ import asyncio
 import os
 import signal
 import sys
+from collections.abc import Callable, Coroutine
+from typing import Any
 
-from coderelay.app import App
 from coderelay.cli.startup.arguments import Arguments, HelpText
 from coderelay.cli.startup.interrupts import INTERRUPTED, is_ignored, run_loop
 from coderelay.cli.startup.open_app import current_person, new_app
-from coderelay.client.client import NO_CAPABILITIES
+from coderelay.client.client import NO_CAPABILITIES, Client
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import t
 from coderelay.protocol.errors import CoderError
@@ -22,12 +23,14 @@ from coderelay.wire.file_transport import FileTransport
 
 def main(arguments: list[str]) -> int:
     parser = Arguments(prog="coder acp", description=t(__doc__ or ""), allow_abbrev=False, formatter_class=HelpText)
-    parser.parse_args(arguments)
-    if os.isatty(0):
-        sys.stderr.write(t("coder acp is started by an editor, and waits for its messages. Ctrl-C ends it.") + "\n")
-    reads, writes = _take_standard_files()
+    parser.add_argument(
+        "--listen",
+        metavar="URL",
+        help=t("wait for programs of this machine at ws://127.0.0.1:8090/acp or another address instead"),
+    )
+    url: str | None = parser.parse_args(arguments).listen
     try:
-        return run_loop(_run(new_app(), reads, writes))
+        return run_loop(_run_on_stdio() if url is None else _run_server(url))
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return 1
@@ -35,14 +38,38 @@ def main(arguments: list[str]) -> int:
         return INTERRUPTED
 
 
-async def _run(app: App, reads: int, writes: int) -> int:
+async def _run_on_stdio() -> int:
+    if os.isatty(0):
+        sys.stderr.write(t("coder acp is started by an editor, and waits for its messages. Ctrl-C ends it.") + "\n")
+    reads, writes = _take_standard_files()
+
+    async def serve(client: Client) -> None:
+        await EditorConnection(client, current_person("editor"), FileTransport(reads, writes)).serve()
+
+    return await _serve(serve)
+
+
+async def _run_server(url: str) -> int:
+    from coderelay.cli.startup.endpoint import listen_at  # imported late: editors do not connect, they start us
+    from coderelay.surfaces.editor.websocket_server import serve_clients
+
+    endpoint = listen_at(url)
+
+    async def serve(client: Client) -> None:
+        sys.stdout.write(f"{endpoint.url}\n")
+        sys.stdout.flush()
+        await serve_clients(client, current_person("editor"), endpoint, asyncio.Event().wait())
+
+    return await _serve(serve)
+
+
+async def _serve(serve: Callable[[Client], Coroutine[Any, Any, None]]) -> int:
+    """Serve until it is over, or a signal ends it."""
+    app = new_app()
     host = await app.open_patiently()
     try:
         await host.check()
-        connection = EditorConnection(
-            host.connect(NO_CAPABILITIES), current_person("editor"), FileTransport(reads, writes)
-        )
-        serving = asyncio.ensure_future(connection.serve())
+        serving = asyncio.ensure_future(serve(host.connect(NO_CAPABILITIES)))
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):
             if not is_ignored(number):

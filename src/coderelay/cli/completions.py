@@ -47,7 +47,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     ),
     "web": ("--host", "--port", "--no-open", "--dev"),
     "app": ("--port",),
-    "acp": (),
+    "acp": ("--listen",),
     "sessions": ("list", "search", "show", "export", "delete", "backup"),
     "sessions list": ("--here", "--json", "--limit"),
     "sessions search": ("--here", "--json", "--limit"),
@@ -86,7 +86,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--unattended": ("park", "deny", "allow"),
     **dict.fromkeys(("-p", "--print", "--prompt", "--allowed-tools", "--max-steps", "--max-turns"), ()),
     **dict.fromkeys(("--append-system-prompt", "--add-dir", "-C", "--cwd", "--cd", "--limit", "--name"), ()),
-    **dict.fromkeys(("--url", "--env", "--header", "--host", "--port"), ()),
+    **dict.fromkeys(("--url", "--env", "--header", "--host", "--port", "--listen"), ()),
 }
 
 

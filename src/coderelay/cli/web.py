@@ -20,10 +20,11 @@ from coderelay.config.settings import WebConfig
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.translatable import say
 from coderelay.surfaces import standard_streams
+from coderelay.surfaces.loopback import WEB_PORT, Listening, listen
 from coderelay.surfaces.web.calls import link_of
 from coderelay.surfaces.web.hub import EventHub, HubOptions
 from coderelay.surfaces.web.routes import routes
-from coderelay.surfaces.web.server import PORT, listen, serve
+from coderelay.surfaces.web.server import serve
 from coderelay.surfaces.web.token import Token, given_token, kept_token
 
 _DEV_PORT = 10087
@@ -82,7 +83,7 @@ async def run_server(
 ) -> int:
     """Serve until a signal comes, or what `ended` waits for. `ready` is given the one-time link."""
     settings = app.config.settings
-    listening = listen(host_name, port, settings.web.port or PORT)
+    listening = listen(host_name, port, settings.web.port or WEB_PORT)
     token = Token(_token(app))
     host = await app.open_patiently()
     try:

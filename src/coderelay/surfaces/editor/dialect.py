@@ -12,7 +12,9 @@ from coderelay.wire.peer import Peer
 
 
 class Dialect:
-    """The dialect of one connection."""
+    """The dialect of one connection. `tells_mode`: a client that gets a stricter mode than it wants is told so."""
+
+    tells_mode = True
 
     def __init__(self, initialized: Initialize) -> None:
         self.initialized = initialized

@@ -20,6 +20,8 @@ from coderelay.acp.client_requests import (
     Prompt,
     SetConfigOption,
     SetMode,
+    SetModel,
+    SetThink,
     read_params,
 )
 from coderelay.acp.updates import Fields
@@ -36,6 +38,7 @@ from coderelay.protocol.summary import Summary
 from coderelay.surfaces.editor.connection_context import ConnectionContext
 from coderelay.surfaces.editor.dialect import Dialect
 from coderelay.surfaces.editor.editor_session import EditorSession
+from coderelay.surfaces.editor.iflow_dialect import IflowDialect
 from coderelay.surfaces.editor.session_terms import absolute_folder, additional_folders, session_terms
 from coderelay.wire.errors import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RpcError
 from coderelay.wire.peer import Params, Peer, Reply, Request
@@ -53,11 +56,14 @@ Method = Callable[[Request], Awaitable[Any]]
 
 
 class EditorConnection:
-    """Answers an editor until it leaves."""
+    """Answers an editor until it leaves. `dialect` chooses how it is spoken to, when it has said who it is."""
 
-    def __init__(self, client: Client, by: By, transport: Transport) -> None:
+    def __init__(
+        self, client: Client, by: By, transport: Transport, dialect: Callable[[Initialize], Dialect] = Dialect
+    ) -> None:
         self._client = client
         self._by = by
+        self._choose_dialect = dialect
         self._peer = Peer(transport, self)
         self._context: ConnectionContext | None = None
         self._sessions: dict[SessionId, EditorSession] = {}
@@ -103,7 +109,14 @@ class EditorConnection:
             self._opened(read_params(params, InSession).session_id).cancel_soon()
 
     async def _initialize(self, request: Request) -> Fields:
-        dialect = Dialect(read_params(request.params, Initialize))
+        dialect = self._choose_dialect(read_params(request.params, Initialize))
+        if isinstance(dialect, IflowDialect):
+            self._methods |= {
+                "authenticate": self._accept_authentication,
+                "session/cancel": self._cancel,
+                "session/set_think": self._set_think,
+                "session/set_model": self._set_model,
+            }
         self._context = ConnectionContext(self._client, self._by, self._peer, dialect)
         return dialect.greeting(
             {
@@ -125,7 +138,7 @@ class EditorConnection:
         query = WhyNotRun(cwd=cwd, model=defaults.model, agent=defaults.agent)
         if (problem := await self._client.get(query)) is not None:
             raise CannotRun(problem)
-        terms = session_terms(wanted, defaults.mode, await self._max_mode(cwd))
+        terms = session_terms(wanted, defaults.mode, await self._max_mode(cwd), self._connected.dialect.tells_mode)
         session = SessionId(new_id())
         await self._client.send(
             CreateSession(
@@ -206,6 +219,20 @@ class EditorConnection:
     async def _set_config_option(self, request: Request) -> Fields:
         wanted = read_params(request.params, SetConfigOption)
         return await self._opened(wanted.session_id).set_option(wanted.config_id, wanted.value)
+
+    async def _accept_authentication(self, request: Request) -> Fields:
+        return {"methodId": read_params(request.params, Authenticate).method_id}
+
+    async def _cancel(self, request: Request) -> None:
+        await self._opened(read_params(request.params, InSession).session_id).cancel()
+
+    async def _set_think(self, request: Request) -> None:
+        wanted = read_params(request.params, SetThink)
+        await self._opened(wanted.session_id).set_option("think", "medium" if wanted.think_enabled else "off")
+
+    async def _set_model(self, request: Request) -> None:
+        wanted = read_params(request.params, SetModel)
+        await self._opened(wanted.session_id).set_option("model", wanted.model_id)
 
     @property
     def _connected(self) -> ConnectionContext:

@@ -23,7 +23,10 @@ def is_iflow(initialized: Initialize) -> bool:
 
 class IflowDialect(Dialect):
     """Every tool call has the name and the arguments of its tool, and every update of it the name. Errors of a prompt
-    are told as text, because these clients would wait for ever."""
+    are told as text, because these clients would wait for ever. They want the mode yolo if nobody chose another, so
+    that they are not told that it is another: programs would take it for a part of the answer."""
+
+    tells_mode = False
 
     def __init__(self, initialized: Initialize) -> None:
         super().__init__(initialized)

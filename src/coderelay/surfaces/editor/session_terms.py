@@ -21,7 +21,7 @@ class SessionTerms(Struct, frozen=True):
     notices: tuple[str, ...]
 
 
-def session_terms(wanted: NewSession, default: Mode, max_mode: Mode) -> SessionTerms:
+def session_terms(wanted: NewSession, default: Mode, max_mode: Mode, tells_mode: bool) -> SessionTerms:
     """`default` is the mode that the person has configured, `max_mode` the freest that a client may choose. Raises
     BadInput."""
     settings = wanted.settings or WantedSettings()
@@ -34,7 +34,8 @@ def session_terms(wanted: NewSession, default: Mode, max_mode: Mode) -> SessionT
     names = ", ".join(name for name, value in refused.items() if value)
     notices = [t("These settings of the client are not used: {names}.", names=names)] if names else []
     mode = _mode(settings.permission_mode, default)
-    if (freest := freer_mode(default, max_mode)) != freer_mode(mode, freest):
+    freest = freer_mode(default, max_mode)
+    if tells_mode and freer_mode(mode, freest) != freest:
         hint = t("`acp.max_mode` in your configuration allows more.")
         notices.append(t("The mode is {mode} and not {wanted}. {hint}", mode=freest, wanted=mode, hint=hint))
     refused_tools = tuple(f"-{name}" for name in settings.disallowed_tools or ())

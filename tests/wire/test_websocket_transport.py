@@ -1,0 +1,97 @@
+"""The transport over a WebSocket, with a socket that a test holds in its hands."""
+
+import asyncio
+
+from websockets.exceptions import ConnectionClosedOK
+
+from coderelay.wire.websocket_transport import WebSocketTransport
+from tests.house import story
+from tests.patience import PATIENCE
+
+
+class Socket:
+    """`sent` are the frames that have left; each waits for `gate`."""
+
+    def __init__(self, *frames: str | bytes) -> None:
+        self.frames: asyncio.Queue[str | bytes | None] = asyncio.Queue()
+        for each in frames:
+            self.frames.put_nowait(each)
+        self.sent: asyncio.Queue[str] = asyncio.Queue()
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.is_closed = False
+
+    async def recv(self) -> str | bytes:
+        frame = await self.frames.get()
+        if frame is None:
+            raise ConnectionClosedOK(None, None)
+        return frame
+
+    async def send(self, message: str) -> None:
+        await self.gate.wait()
+        self.sent.put_nowait(message)
+
+    async def close(self) -> None:
+        self.is_closed = True
+
+
+def never(one: bytes, other: bytes) -> bytes | None:
+    return None
+
+
+def joined(one: bytes, other: bytes) -> bytes | None:
+    return one + other if one[:1] == other[:1] else None
+
+
+@story
+async def test_a_client_that_says_nothing_is_told_that_we_are_ready() -> None:
+    socket = Socket()
+    transport = WebSocketTransport(socket, silence=0.0, pause=0.0, join=never)
+    reading = asyncio.ensure_future(transport.receive())
+    async with asyncio.timeout(PATIENCE):
+        assert await socket.sent.get() == "//ready"
+        assert transport.was_told_ready
+        socket.frames.put_nowait('{"a":1}')
+        assert await reading == b'{"a":1}'
+    await transport.close()
+    assert socket.is_closed
+
+
+@story
+async def test_a_client_that_speaks_first_is_told_nothing() -> None:
+    socket = Socket("//hello", b"binary", "  ", "one", "two")
+    transport = WebSocketTransport(socket, silence=PATIENCE, pause=0.0, join=never)
+    assert [await transport.receive(), await transport.receive()] == [b"one", b"two"]
+    socket.frames.put_nowait(None)
+    assert await transport.receive() is None
+    assert not transport.was_told_ready
+    await transport.close()
+    assert socket.sent.empty()
+
+
+@story
+async def test_what_waits_is_joined_and_arrives_in_order() -> None:
+    socket = Socket()
+    transport = WebSocketTransport(socket, silence=PATIENCE, pause=0.0, join=joined)
+    socket.gate.clear()
+    for each in (b"a1", b"b1", b"b2", b"c1", b"b3"):
+        transport.send(each)
+    socket.gate.set()
+    await transport.close()
+    assert [socket.sent.get_nowait() for _ in range(socket.sent.qsize())] == ["a1", "b1b2", "c1", "b3"]
+
+
+@story
+async def test_a_client_that_does_not_read_is_waited_for() -> None:
+    socket = Socket()
+    transport = WebSocketTransport(socket, silence=PATIENCE, pause=0.0, join=never)
+    socket.gate.clear()
+    for _ in range(3):
+        transport.send(b"x" * (1 << 20))
+    waiting = asyncio.ensure_future(transport.drained())
+    done, _ = await asyncio.wait([waiting], timeout=0.01)
+    assert not done
+    socket.gate.set()
+    async with asyncio.timeout(PATIENCE):
+        await waiting
+    await transport.close()

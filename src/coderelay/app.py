@@ -14,6 +14,7 @@ from coderelay.agents.native.compaction import CompactionSettings
 from coderelay.agents.native.loop import NativeAgent
 from coderelay.agents.native.step import NativeSettings
 from coderelay.agents.native.workflow.settings import VerificationSettings, WorkflowSettings
+from coderelay.client.lent import LentServer
 from coderelay.client.views.cowork import SessionRows
 from coderelay.config.detect.other_tools import agents_on_path
 from coderelay.config.load import Config, CurrentConfig, language_of
@@ -21,6 +22,7 @@ from coderelay.config.settings import AgentConfig, Settings
 from coderelay.host.context import HostContext
 from coderelay.host.folder import ConfiguredFolders
 from coderelay.host.host import Host
+from coderelay.host.lending import Lending, ServerDescription
 from coderelay.host.live_relay import LiveRelay
 from coderelay.host.mcp_servers import NoServers, Servers
 from coderelay.host.ownership import Ownership
@@ -31,7 +33,7 @@ from coderelay.models.http_error import FIRST_SECONDS
 from coderelay.models.model import Models
 from coderelay.models.open_model import Providers
 from coderelay.policy.secrets.masking import Secrets, passwords_in, secret_values, worth_hiding
-from coderelay.protocol.ids import OwnerId, new_id
+from coderelay.protocol.ids import OwnerId, SessionId, new_id
 from coderelay.protocol.machine import MachineIdentity
 from coderelay.protocol.session_info import (
     DefaultsShown,
@@ -41,6 +43,7 @@ from coderelay.protocol.session_info import (
     ModelShown,
     ServedModels,
 )
+from coderelay.session.state import State
 from coderelay.store.backends import open_owners, open_store
 from coderelay.store.live import LiveFile
 from coderelay.store.sqlite.open_file import when_unlocked
@@ -54,6 +57,7 @@ from coderelay.tools.web_fetch import Fetch, WebFetch
 from coderelay.workspace.processes.processes import Processes
 
 if TYPE_CHECKING:
+    from coderelay.agents.native.turn_tools import ExtraTools
     from coderelay.tools.mcp.server import ServerLimits as McpLimits
     from coderelay.tools.mcp.server_pool import ServerPool
     from coderelay.tools.mcp.servers import McpServers
@@ -74,7 +78,8 @@ class App:
         self.processes = Processes()
         self.secrets = Secrets([*secret_values(env), *worth_hiding(passwords_in(config.database_url or ""))])
         self.folders = ConfiguredFolders(CurrentConfig(config, env), env, self.processes, self.secrets)
-        self.workspaces = Workspaces(config.home, env, self.folders, self.processes)
+        self.lending = Lending(self.server_description, self.end_lent_servers)
+        self.workspaces = Workspaces(config.home, env, self.folders, self.processes, self.lending)
         self._identity: MachineIdentity | None = None
         self._server_pool: ServerPool | None = None
         self._providers: list[tuple[object, Providers]] = []
@@ -114,7 +119,7 @@ class App:
         return Toolbox(self.tools())
 
     def native_agent(self) -> NativeAgent:
-        return NativeAgent(self.models, self.toolbox(), self.workspaces.open, self.native_settings, self.mcp_servers)
+        return NativeAgent(self.models, self.toolbox(), self.workspaces.open, self.native_settings, self.extra_tools)
 
     def native_settings(self, cwd: str) -> NativeSettings:
         """The native agent's settings for a folder. Raises BadInput if the folder's configuration is invalid."""
@@ -165,12 +170,41 @@ class App:
 
         return TurnTrees(Trees(self.config.home, self.env))
 
+    def extra_tools(self, cwd: str, state: State | None) -> "ExtraTools | None":
+        """The tools of the MCP servers that a folder's configuration names now, and of those that a client has lent
+        to the session. A name that both have is the folder's."""
+        configured = self.mcp_servers(cwd)
+        lent = {} if state is None else self.lending.servers(state)
+        if state is None or not lent:
+            return configured
+        from coderelay.tools.mcp.joined_servers import JoinedServers  # loaded with the first server that is lent
+
+        names = self.folders.of(cwd).settings.mcp_servers
+        own = {name: server for name, server in lent.items() if name not in names}
+        theirs = self.server_pool().of(cwd, own, session=state.session)
+        return JoinedServers([each for each in (configured, theirs) if each is not None])
+
+    def server_description(self, server: LentServer, cwd: str) -> ServerDescription:
+        from coderelay.tools.mcp.settings import mark_of, secrets_of, where_shown
+
+        self.secrets.add(secrets_of(server))
+        return ServerDescription(mark_of(server, cwd), self.secrets.hide(where_shown(server)))
+
+    def end_lent_servers(self, session: SessionId) -> None:
+        if self._server_pool is not None:
+            self._server_pool.end(session)
+
     def mcp_servers(self, cwd: str) -> "McpServers | None":
         """The MCP servers that a folder's configuration names now. Without any, the MCP code is not loaded."""
         wanted = self.folders.of(cwd).settings.mcp_servers
-        if wanted and self._server_pool is None:
+        if not wanted and self._server_pool is None:
+            return None
+        return self.server_pool().of(cwd, wanted)
+
+    def server_pool(self) -> "ServerPool":
+        if self._server_pool is None:
             self._server_pool = self.new_server_pool(self.mcp_limits())
-        return None if self._server_pool is None else self._server_pool.of(cwd, wanted)
+        return self._server_pool
 
     def new_server_pool(self, limits: "McpLimits") -> "ServerPool":
         from coderelay.http.client import HttpClient
@@ -262,6 +296,7 @@ class App:
             secrets=self.secrets,
             turn_files=self.turn_files,
             machine=self,
+            lending=self.lending,
         )
         context.records.forgotten = self.workspaces.release
         return Host(context)

@@ -10,7 +10,7 @@ Every terminal on this machine sees the same session, and the session goes on wi
 import asyncio
 import os
 import threading
-from collections.abc import AsyncGenerator, Coroutine, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, TypeVar
 
@@ -18,6 +18,7 @@ from coderelay.app import App
 from coderelay.client.ask_text import parse_answer
 from coderelay.client.client import Capabilities, Client
 from coderelay.client.family import follow_family
+from coderelay.client.lent import Lent
 from coderelay.config.detect.detect import detect
 from coderelay.config.detect.other_tools import learn
 from coderelay.config.load import load
@@ -90,6 +91,9 @@ class ConnectedClient:
                 if each is None:
                     return
                 yield each
+
+    def lend(self, session: SessionId, lent: Lent) -> Callable[[], None]:
+        return self._host.lend(session, lent)
 
     async def leave(self) -> None:
         """Cancel all calls in progress, and return when none is left."""

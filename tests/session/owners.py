@@ -91,7 +91,7 @@ class Owners(Table):
     def _asks_for_money(self, owner: Owner) -> bool:
         head, budget = self.state.head, self.budget
         if budget is not None:
-            self.see(self.play.pause_for_budget(budget, epoch=owner.epoch))
+            self.see(self.play.pause_for_ask(budget, epoch=owner.epoch))
         return self.state.head > head
 
     def hear(self, data: Draw) -> None:

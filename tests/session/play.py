@@ -356,13 +356,13 @@ class Play:
         )
         return self.write(self.rules.after_compaction(self.state, compacted, now=self.now), epoch=epoch)
 
-    def pause_for_budget(self, limit: float, *, epoch: int | None = None) -> list[Recorded]:
+    def pause_for_ask(self, limit: float, *, epoch: int | None = None) -> list[Recorded]:
         """Asks, if what was spent has reached the limit."""
         ask = self.rules.budget_ask(self.state, "session", self.state.cost or 0.0, limit)
         if ask is None:
             return []
         named = replace(ask, id=AskId(self.new("ask-budget-")))
-        return self.write(self.rules.pause_for_budget(self.state, named), epoch=epoch)
+        return self.write(self.rules.pause_for_ask(self.state, named), epoch=epoch)
 
     def close(self, ending: Ending, error: str | None = None, *, epoch: int | None = None) -> list[Recorded]:
         return self.write(self.rules.close_turn(self.state, ending, now=self.now, error=error), epoch=epoch)

@@ -133,8 +133,8 @@ class Rules:
     def budget_ask(self, state: State, span: str, spent: float, limit: float) -> BudgetAsk | None:
         return budget_ask(state, span, spent, limit)
 
-    def pause_for_budget(self, state: State, ask: BudgetAsk) -> list[AnyEvent]:
-        return turn_events.pause_for_budget(state, ask)
+    def pause_for_ask(self, state: State, ask: BudgetAsk) -> list[AnyEvent]:
+        return turn_events.pause_for_ask(state, ask)
 
     def close_turn(self, state: State, ending: Ending, *, now: int, error: str | None) -> list[AnyEvent]:
         return turn_events.close_turn(state, ending, now=now, error=error, mine=state.is_blocking)

@@ -177,8 +177,8 @@ class BudgetAllowedEndsTheTurn(Mutant):
 class BudgetPausesTwice(Mutant):
     breaks = "nobody's owner|opened twice|between two steps"
 
-    def pause_for_budget(self, state: State, ask: BudgetAsk) -> list[AnyEvent]:
-        return [again for each in super().pause_for_budget(state, ask) for again in (each, each)]
+    def pause_for_ask(self, state: State, ask: BudgetAsk) -> list[AnyEvent]:
+        return [again for each in super().pause_for_ask(state, ask) for again in (each, each)]
 
 
 class BudgetAskIsNotWaitedFor(Mutant):

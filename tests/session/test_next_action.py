@@ -34,7 +34,7 @@ PLANNED: Moves = [lambda play: play.configure(mode="plan"), *TURN, lambda play: 
 OVER_BUDGET: Moves = [
     *TURN,
     lambda play: play.message(denied("c1"), cost=1.0),
-    lambda play: play.pause_for_budget(1.0),
+    lambda play: play.pause_for_ask(1.0),
 ]
 SUMMARY: Moves = [lambda play: play.compact_history("p"), lambda play: play.claim()]
 AGAIN: Moves = [*TURN, lambda play: play.message(allowed("c1"), allowed("c2")), lambda play: play.ask_again("c1")]

@@ -38,7 +38,7 @@ def whole_life() -> Log:
     play.end_call("c1", Finished("ok"))
     play.end_call("c2", Finished("ok"))
     play.take_steering()
-    play.pause_for_budget(0.25)
+    play.pause_for_ask(0.25)
     play.answer_turn(Allow())
     play.claim("C")
     play.compact(cost=0.1)

@@ -32,7 +32,7 @@ SUMMARY: Moves = (*DONE, lambda play: play.compact_history(), lambda play: play.
 OVER_BUDGET: Moves = (
     *RUNNING,
     lambda play: play.message(final=False, cost=1.0),
-    lambda play: play.pause_for_budget(1.0),
+    lambda play: play.pause_for_ask(1.0),
 )
 
 STATES: list[tuple[Moves, Phase]] = [

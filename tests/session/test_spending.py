@@ -31,7 +31,7 @@ def running() -> Play:
 def over_budget() -> Play:
     play = running()
     play.message(denied("c1"), cost=1.5)
-    play.pause_for_budget(1.0)
+    play.pause_for_ask(1.0)
     return play
 
 
@@ -105,9 +105,9 @@ def test_the_row_is_the_same_when_it_is_read_again() -> None:
 def test_a_budget_is_asked_about_when_it_is_used_up_and_nobody_owns_what_waits() -> None:
     play = running()
     play.message(denied("c1"), cost=0.75)
-    assert play.pause_for_budget(1.0) == []
+    assert play.pause_for_ask(1.0) == []
     play.message(denied("c2"), cost=0.75)
-    (opened,) = [each.event for each in play.pause_for_budget(1.0)]
+    (opened,) = [each.event for each in play.pause_for_ask(1.0)]
     assert isinstance(opened, AskOpened)
     assert opened.ask == BudgetAsk(opened.ask.id, span="session", spent=1.5, limit=1.0, until=2.5)
     assert (opened.then, play.state.owner, play.state.last_owner) == (None, None, OwnerId("A"))
@@ -123,9 +123,9 @@ def test_an_answer_lets_the_same_amount_be_spent_once_more() -> None:
     ]
     assert (next_action(play.state), play.state.allowances) == (AskModel(), {"session": 2.5})
     play.claim("B")
-    assert play.pause_for_budget(1.0) == []
+    assert play.pause_for_ask(1.0) == []
     play.message(denied("c2"), cost=1.0)
-    play.pause_for_budget(1.0)
+    play.pause_for_ask(1.0)
     assert (open_ask(play).spent, open_ask(play).until) == (2.5, 3.5)
 
 
@@ -176,7 +176,7 @@ def test_nobody_is_asked_about_money_after_a_stop() -> None:
     play = running()
     play.message(denied("c1"), cost=1.5)
     play.stop()
-    assert play.pause_for_budget(1.0) == []
+    assert play.pause_for_ask(1.0) == []
 
 
 def test_a62_a_turn_may_ask_about_money_and_then_about_its_plan() -> None:
@@ -184,7 +184,7 @@ def test_a62_a_turn_may_ask_about_money_and_then_about_its_plan() -> None:
     play.prompt("go")
     play.claim()
     play.message(denied("c1"), cost=1.5)
-    play.pause_for_budget(1.0)
+    play.pause_for_ask(1.0)
     play.answer_turn(Allow())
     play.claim("B")
     play.message(cost=0.5)
@@ -201,7 +201,7 @@ def test_d03_the_batch_is_asked_about_first_and_the_budget_before_the_next_step(
     play.answer("c1", Deny())
     play.claim("B")
     play.end_call("c2", Finished("ok"))
-    play.pause_for_budget(1.0)
+    play.pause_for_ask(1.0)
     assert play.row is not None
     assert (play.row.open_asks, play.state.open_asks()) == (1, [open_ask(play)])
     play.answer_turn(Allow())

@@ -175,7 +175,7 @@ class Advertising(NativeAgent):
 
 class WithCommands(App):
     def native_agent(self) -> NativeAgent:
-        return Advertising(self.models, self.toolbox(), self.workspaces.open, self.native_settings, self.mcp_servers)
+        return Advertising(self.models, self.toolbox(), self.workspaces.open, self.native_settings, self.extra_tools)
 
 
 @pytest.mark.quick

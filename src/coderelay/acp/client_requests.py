@@ -27,6 +27,14 @@ class Initialize(Struct, frozen=True, rename="camel"):
         return self._has("session", "notices")
 
     @property
+    def reads_files(self) -> bool:
+        return self._has("fs", "readTextFile")
+
+    @property
+    def writes_files(self) -> bool:
+        return self._has("fs", "writeTextFile")
+
+    @property
     def has_forms(self) -> bool:
         return self._has("elicitation", "form")
 

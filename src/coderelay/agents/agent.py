@@ -77,7 +77,8 @@ class Turn(Protocol):
         ...
 
     async def may_spend(self) -> bool:
-        """Called before anything that costs money. If it returns False, a person is asked and the turn waits."""
+        """Called before anything that costs money. If it returns False, a person is asked and the turn waits: the
+        budget is used up, or a client offers something that nobody has decided on."""
         ...
 
     async def compact(self, compacted: HistoryCompacted) -> None:

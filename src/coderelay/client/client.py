@@ -1,10 +1,11 @@
 """The contract between surfaces and sessions: commands in, values and events out."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Protocol
 
 from msgspec import Struct
 
+from coderelay.client.lent import Lent
 from coderelay.protocol.commands import Command, Outcome
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import SessionId
@@ -65,4 +66,9 @@ class Client(Protocol):
         without gap or repeat; the last event of a deleted session is its deletion.
 
         Unlike `follow`, this does not make the process ready to run the sessions."""
+        ...
+
+    def lend(self, session: SessionId, lent: Lent) -> Callable[[], None]:
+        """Lend something to a session, in the memory of this process only: turns that another process runs do without
+        it. It is lent until the returned function is called."""
         ...

@@ -1,7 +1,7 @@
 """All configuration keys, with their defaults and ranges. `docs/configuration.md` explains them."""
 
 import re
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import Meta, Struct
 
@@ -142,6 +142,8 @@ class AgentConfig(Struct, frozen=True, forbid_unknown_fields=True):
 
 class McpServerConfig(Struct, frozen=True, forbid_unknown_fields=True):
     """A program that is started (`command`), or one that listens at `url`."""
+
+    literal: ClassVar[bool] = False
 
     command: Text | None = None
     args: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from coderelay.host.checkpoints import before_prompt, changes_nothing, forget_wait
 from coderelay.host.record import carried_out
 from coderelay.host.turn import HostTurn
-from coderelay.protocol.asks import Allow, Answers, Decision, DenyAndStop, PlanDecision
+from coderelay.protocol.asks import Allow, Answers, Decision, DenyAndStop, OfferAsk, PlanDecision
 from coderelay.protocol.calls import Call, Finished, Need, Outcome
 from coderelay.protocol.errors import Fenced
 from coderelay.protocol.events import AnyEvent, Judged, TreeTaken
@@ -47,6 +47,10 @@ class BlockingTurn(HostTurn):
             return False
         await self._until(lambda state: state.asks[ask].decision is not None)
         return isinstance(self.state.asks[ask].decision, Allow)
+
+    def _offer(self) -> OfferAsk | None:
+        """An agent with a loop of its own uses neither our files nor our servers."""
+        return None
 
     async def ask(self, call: Call, need: Need) -> Decision:
         call = self._call_to_ask_about(call)

@@ -1,10 +1,11 @@
 """A connection to the host: the Client that the wiring hands to one surface, with that surface's capabilities."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from coderelay.client.client import Capabilities
+from coderelay.client.lent import Lent
 from coderelay.protocol.commands import Command, Outcome
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import SessionId
@@ -40,3 +41,6 @@ class Connection:
         async with aclosing(self._host.follow_all(after)) as events:
             async for event in events:
                 yield event
+
+    def lend(self, session: SessionId, lent: Lent) -> Callable[[], None]:
+        return self._host.lend(session, lent)

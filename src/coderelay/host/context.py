@@ -10,6 +10,7 @@ from coderelay.agents.agent import Agent
 from coderelay.host.budget import Spending
 from coderelay.host.folder import ConfiguredFolders
 from coderelay.host.judging import Judging
+from coderelay.host.lending import Lending
 from coderelay.host.live_relay import LiveRelay
 from coderelay.host.ownership import Ownership
 from coderelay.host.records import Records
@@ -41,6 +42,7 @@ class HostContext(Struct, frozen=True, dict=True):
     secrets: Secrets
     turn_files: OpenTurnFiles
     machine: "Machine"
+    lending: Lending
 
     @cached_property
     def records(self) -> Records:

@@ -1,12 +1,13 @@
 """The host: the in-process Client, which carries out commands, answers queries and follows sessions."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, cast
 
 from msgspec.structs import replace
 
 from coderelay.client.client import NO_CAPABILITIES, Capabilities
+from coderelay.client.lent import Lent
 from coderelay.host.can_run import is_elsewhere, present, require_folder, require_machine, why_not, why_not_so
 from coderelay.host.commands import answer, carry_out
 from coderelay.host.connection import Connection
@@ -263,6 +264,9 @@ class Host:
             async with aclosing(feed.events()) as events:
                 async for event in events:
                     yield event
+
+    def lend(self, session: SessionId, lent: Lent) -> Callable[[], None]:
+        return self.context.lending.lend(session, lent)
 
     def attended(self) -> int:
         """How many sessions this process follows, works on or waits for."""

@@ -12,7 +12,7 @@ from coderelay.host.checkpoints import before_change, before_wait, files_left
 from coderelay.host.context import HostContext, Send
 from coderelay.host.deadlines import now
 from coderelay.host.record import Record, carried_out
-from coderelay.protocol.asks import Decision, PermissionAsk
+from coderelay.protocol.asks import Decision, OfferAsk, PermissionAsk
 from coderelay.protocol.calls import Call, Failed, Finished, Need, Outcome, Stopped, Unknown
 from coderelay.protocol.errors import Fenced, MustAsk, StoreFailed
 from coderelay.protocol.events import AnyEvent, CallAsked, ChildOpened, HistoryCompacted, MessageAdded
@@ -179,11 +179,14 @@ class HostTurn:
     async def may_spend(self) -> bool:
         if not self._is_mine(self.state):
             return False
-        ask = await self._context.spending.ask(self.state, now())
+        ask = await self._context.spending.ask(self.state, now()) or self._offer()
         if ask is not None:
             await self._leave_files()
-            await self._write(lambda state: turn_events.pause_for_budget(state, ask))
+            await self._write(lambda state: turn_events.pause_for_ask(state, ask))
         return ask is None
+
+    def _offer(self) -> OfferAsk | None:
+        return self._context.lending.ask(self.state)
 
     async def compact(self, compacted: HistoryCompacted) -> None:
         await self._write(lambda state: turn_events.after_compaction(state, compacted, now=now()))

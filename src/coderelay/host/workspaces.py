@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from coderelay.agents.agent import Turn
 from coderelay.host.folder import ConfiguredFolders
+from coderelay.host.lending import Lending
 from coderelay.workspace.processes.environment import command_environment
 from coderelay.workspace.processes.processes import Processes
 from coderelay.workspace.processes.session_processes import CommandContext
@@ -18,11 +19,19 @@ _ALWAYS_IN_SANDBOXES = {".lock", "rung.json"}
 
 
 class Workspaces:
-    def __init__(self, home: str, env: Mapping[str, str], folders: ConfiguredFolders, processes: Processes) -> None:
+    def __init__(
+        self,
+        home: str,
+        env: Mapping[str, str],
+        folders: ConfiguredFolders,
+        processes: Processes,
+        lending: Lending,
+    ) -> None:
         self._home = home
         self._env = env
         self._folders = folders
         self._processes = processes
+        self._lending = lending
         self._sandboxes: Sandboxes | None = None
 
     def open(self, turn: Turn) -> Workspace:
@@ -43,6 +52,7 @@ class Workspaces:
             self._processes,
             command_environment(self._env),
             folders=turn.settings.folders,
+            editor=self._lending.of(turn.settings.parent or turn.session).editor,
             sandbox=lambda folders: self._sandbox(turn.settings.parent or turn.session, folders),
             wanted=wanted,
             variables=turn.state.environment.variables if turn.state.environment is not None else {},

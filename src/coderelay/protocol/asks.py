@@ -1,13 +1,14 @@
-"""Asks: what a person must decide (a permission, questions, a plan, a budget), the decisions, and approvals.
+"""Asks: what a person must decide (a permission, questions, a plan, a budget, an offer), decisions and approvals.
 
 An ask is opened once; exactly one answer, or the end of its turn, closes it. At its `deadline`, if it has one, it is
-`unanswered`. Every kind can be denied. Apart from
-that, each kind is `answered_by` one type of decision, and `misfit` is the message for a person who gives another.
+`unanswered`. Every kind can be denied. Apart from that, each kind is `answered_by` one type of decision, and `misfit`
+is the message for a person who gives another.
 
 To add a kind of ask, add its class here and to `Ask`. If yes or no answers it, its `yes_no` says how it is put to a
 person, and that is all; for another kind, add to `client/ask_text` how it is shown and which words answer it. All
 surfaces draw it from that. An ask about a call is opened in `host/open_ask`, the ask about money in `host/budget`,
-the ask about the plan of a turn that ended in `session/turn_events`.
+the ask about what a client offers in `host/lending`, the ask about the plan of a turn that ended in
+`session/turn_events`.
 """
 
 from typing import ClassVar, Literal
@@ -178,7 +179,45 @@ def _dollars(amount: float) -> str:
     return f"${amount:.2f}" if amount >= 1 else f"${amount:.4f}"
 
 
-Ask = PermissionAsk | QuestionAsk | PlanAsk | BudgetAsk
+class OfferAsk(Struct, frozen=True, tag="offer", omit_defaults=True):
+    """Asks whether a session may use what a client offers: an MCP server, or a folder besides the session's own. The
+    answer counts for the session, and is remembered by the `mark`: the fingerprint of the server, or the path.
+    `shown` is the command or the address of the server without secrets, or the path."""
+
+    answered_by: ClassVar[type[Struct]] = Allow
+    misfit: ClassVar[str] = "this is a permission request: allow or deny it"
+
+    id: AskId
+    what: Literal["server", "folder"]
+    name: str
+    mark: str
+    shown: str
+    deadline: int | None = None
+    unanswered: Unanswered = "deny"
+
+    @property
+    def call_id(self) -> None:
+        return None
+
+    @property
+    def yes_no(self) -> YesNo:
+        return YesNo(
+            _SERVER_OFFERED if self.what == "server" else _FOLDER_OFFERED,
+            _USE_SERVER if self.what == "server" else _USE_FOLDER,
+            Localized("No, do not use it", "否，不使用"),
+            {"name": self.name, "shown": self.shown},
+        )
+
+
+_SERVER_OFFERED = Localized(
+    "The client offers the MCP server {name}: {shown}", "客户端提供了 MCP 服务器 {name}：{shown}"
+)
+_FOLDER_OFFERED = Localized("The client wants to use the folder {shown}", "客户端想使用文件夹 {shown}")
+_USE_SERVER = Localized("Start it and use its tools in this session?", "要启动它并在本会话中使用其工具吗？")
+_USE_FOLDER = Localized("Use this folder in this session?", "要在本会话中使用这个文件夹吗？")
+
+
+Ask = PermissionAsk | QuestionAsk | PlanAsk | BudgetAsk | OfferAsk
 
 
 class Approval(Struct, frozen=True, omit_defaults=True):

@@ -15,6 +15,7 @@ from coderelay.protocol.asks import (
     Deny,
     DenyAndStop,
     EditMode,
+    OfferAsk,
     PermissionAsk,
     PlanDecision,
     QuestionAsk,
@@ -188,6 +189,8 @@ def answer(state: State, command: AnswerAsk) -> list[AnyEvent]:
     changed = _changed_mode(command.decision, command.by)
     if isinstance(asked.ask, BudgetAsk):
         return [answered] if isinstance(command.decision, Allow) else [answered, StopRequested(by=command.by)]
+    if isinstance(asked.ask, OfferAsk):
+        return [answered, *_used_folder(asked.ask, command, require(state))]
     if turn.ask == command.ask:
         assert turn.then is not None
         return [answered, *changed, turn.then, *_next_prompt(command)]
@@ -249,6 +252,13 @@ def _changed_mode(decision: Decision, by: By) -> list[AnyEvent]:
     if isinstance(decision, Allow) and decision.mode is not None:
         return [SessionConfigured(by=by, mode=decision.mode)]
     return []
+
+
+def _used_folder(ask: OfferAsk, command: AnswerAsk, settings: SessionSettings) -> list[AnyEvent]:
+    """The folder of an offer that was accepted becomes one of the session's."""
+    if ask.what != "folder" or not isinstance(command.decision, Allow):
+        return []
+    return [SessionConfigured(by=command.by, folders=(*settings.folders, ask.name))]
 
 
 def _next_prompt(command: AnswerAsk) -> list[AnyEvent]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from coderelay.protocol.asks import Allow, BudgetAsk, PlanAsk
+from coderelay.protocol.asks import Allow, BudgetAsk, OfferAsk, PlanAsk
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.content import Usage, plus, text_of
 from coderelay.protocol.events import (
@@ -312,6 +312,8 @@ def _answer(state: State, event: AskAnswered) -> None:
         asked.decision, asked.by = event.decision, event.by
         if isinstance(asked.ask, BudgetAsk) and isinstance(event.decision, Allow):
             state.allowances[asked.ask.allowance] = asked.ask.until
+        if isinstance(asked.ask, OfferAsk):
+            state.offers[asked.ask.mark] = isinstance(event.decision, Allow)
         if asked.ask.call_id is not None:
             state.calls[asked.ask.call_id].answer = event.decision
 

@@ -44,6 +44,7 @@ def leave_behind(state: State) -> None:
     state.past.clear()
     state.background.clear()
     state.allowances.clear()
+    state.offers.clear()
     state.cost = None
 
 

@@ -175,8 +175,8 @@ class State(Struct):
     """`last_owner` owned the session before it began to wait for people, and nobody has claimed it since. `held`: a
     stop came after the last prompt, so nothing starts until another prompt is sent. `told` is what the model was
     told, by topic; `seen` maps the files it knows to their marks. `allowances` are the amounts that budgets were
-    raised to, by `BudgetAsk.allowance`. `pending` are settings that change when the open turn ends. `past` are the
-    turns that can be undone, the latest last."""
+    raised to, by `BudgetAsk.allowance`; `offers` says by `OfferAsk.mark` whether an offer was accepted. `pending` are
+    settings that change when the open turn ends. `past` are the turns that can be undone, the latest last."""
 
     session: SessionId
     head: int = 0
@@ -198,6 +198,7 @@ class State(Struct):
     context_tokens: int = 0
     cost: float | None = None
     allowances: dict[str, float] = field(default_factory=dict[str, float])
+    offers: dict[str, bool] = field(default_factory=dict[str, bool])
     batch: Batch | None = None
     calls: dict[CallId, CallState] = field(default_factory=dict[CallId, CallState])
     asks: dict[AskId, AskState] = field(default_factory=dict[AskId, AskState])

@@ -11,7 +11,7 @@ from itertools import takewhile
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.protocol.asks import BudgetAsk, PermissionAsk, PlanAsk
+from coderelay.protocol.asks import BudgetAsk, OfferAsk, PermissionAsk, PlanAsk
 from coderelay.protocol.background import Gone
 from coderelay.protocol.calls import Denied, Outcome, Stopped, Unknown
 from coderelay.protocol.content import Usage, plus, text_of
@@ -260,7 +260,8 @@ def attach(state: State, agent_session_id: str, model: str, tools: tuple[str, ..
     ]
 
 
-def pause_for_budget(state: State, ask: BudgetAsk) -> list[AnyEvent]:
+def pause_for_ask(state: State, ask: BudgetAsk | OfferAsk) -> list[AnyEvent]:
+    """Ask before the next step."""
     turn = _open_turn(state)
     return [] if turn.stop_requested else [AskOpened(turn_id=turn.started.turn_id, ask=ask)]
 

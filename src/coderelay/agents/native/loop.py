@@ -55,7 +55,7 @@ class NativeAgent:
     def describe(self, settings: SessionSettings) -> Description:
         own = self._settings(settings.cwd)
         card = self._models(settings.cwd).card(settings.model)
-        more = self._more_tools(settings.cwd) if wants_more(settings) else None
+        more = self._more_tools(settings.cwd, None) if wants_more(settings) else None
         toolbox = self._tools_of(settings).plus(own.tools)
         toolbox = toolbox.plus(more.tools) if more is not None else toolbox
         enabled = toolbox.without(own.disabled_tools)

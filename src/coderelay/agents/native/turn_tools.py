@@ -7,7 +7,7 @@ from coderelay.agents.agent import Turn
 from coderelay.protocol.calls import listed_tools
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live import Notice
-from coderelay.session.state import SessionSettings
+from coderelay.session.state import SessionSettings, State
 from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
 
@@ -32,8 +32,8 @@ class ExtraTools(Protocol):
         ...
 
 
-ExtraToolsOf = Callable[[str], ExtraTools | None]
-"""The additional tools of a folder, by its current configuration. Raises BadInput."""
+ExtraToolsOf = Callable[[str, State | None], ExtraTools | None]
+"""The additional tools of a folder, by its current configuration, and of a session in it. Raises BadInput."""
 
 
 class TurnTools:
@@ -55,7 +55,7 @@ class TurnTools:
 
     async def ready(self, calls: Collection[str] = ()) -> Toolbox:
         """The toolbox for a request to the model, or for running calls of the tools with these names."""
-        more = self._more(self._turn.settings.cwd) if wants_more(self._turn.settings) else None
+        more = self._more(self._turn.settings.cwd, self._turn.state) if wants_more(self._turn.settings) else None
         if more is None:
             return self._own
         if calls:

@@ -90,6 +90,11 @@ def secret_values(environment: Mapping[str, str]) -> list[str]:
     return worth_hiding(value for name, value in environment.items() if _NAME.search(name))
 
 
+def is_secret_name(name: str) -> bool:
+    """Whether what has this name is secret: a variable of the environment, or an option of a program."""
+    return _NAME.search(name) is not None
+
+
 def worth_hiding(values: Iterable[str]) -> list[str]:
     """Those of the values, all meant to be secret, that are distinctive enough to be hidden wherever they occur."""
     return [value for value in values if _looks_secret(value)]

@@ -12,9 +12,11 @@ from coderelay.wire.peer import Peer
 
 
 class Dialect:
-    """The dialect of one connection. `tells_mode`: a client that gets a stricter mode than it wants is told so."""
+    """The dialect of one connection. `tells_mode`: a client that gets a stricter mode than it wants is told so.
+    `lends_files`: it can read and write files for us, if it says so."""
 
     tells_mode = True
+    lends_files = True
 
     def __init__(self, initialized: Initialize) -> None:
         self.initialized = initialized

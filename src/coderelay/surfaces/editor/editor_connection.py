@@ -39,7 +39,13 @@ from coderelay.surfaces.editor.connection_context import ConnectionContext
 from coderelay.surfaces.editor.dialect import Dialect
 from coderelay.surfaces.editor.editor_session import EditorSession
 from coderelay.surfaces.editor.iflow_dialect import IflowDialect
-from coderelay.surfaces.editor.session_terms import absolute_folder, additional_folders, session_terms
+from coderelay.surfaces.editor.lent_servers import lent_servers
+from coderelay.surfaces.editor.session_terms import (
+    absolute_folder,
+    additional_folders,
+    asked_folders,
+    session_terms,
+)
 from coderelay.wire.errors import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RpcError
 from coderelay.wire.peer import Params, Peer, Reply, Request
 from coderelay.wire.transport import Transport
@@ -49,7 +55,7 @@ _TITLE = 60
 _CAPABILITIES: Fields = {
     "loadSession": True,
     "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
-    "mcpCapabilities": {"http": False, "sse": False},
+    "mcpCapabilities": {"http": True, "sse": False},
     "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}, "additionalDirectories": {}},
 }
 Method = Callable[[Request], Awaitable[Any]]
@@ -156,7 +162,7 @@ class EditorConnection:
         async with self._opening:
             opened = await self._open(session, terms.max_steps)
         result = {"sessionId": session, **opened.settings}
-        return Reply(result, lambda: self._start(opened, wanted.mcp_servers, terms.notices))
+        return Reply(result, lambda: self._start(opened, wanted, terms.notices))
 
     async def _load(self, request: Request) -> Reply:
         return await self._opened_again(request, replays=True)
@@ -180,7 +186,7 @@ class EditorConnection:
             if replays:
                 await opened.replay()
         result = self._connected.dialect.opened(opened.id, opened.settings)
-        return Reply(result, lambda: self._start(opened, wanted.mcp_servers))
+        return Reply(result, lambda: self._start(opened, wanted))
 
     async def _close(self, request: Request) -> Fields:
         opened = self._opened(read_params(request.params, InSession).session_id)
@@ -250,12 +256,11 @@ class EditorConnection:
         self._sessions[summary.id] = opened
         return opened
 
-    def _start(
-        self, opened: EditorSession, servers: tuple[dict[str, Any], ...], notices: tuple[str, ...] = ()
-    ) -> None:
-        names = ", ".join(str(each.get("name", "?")) for each in servers)
-        told = t("The MCP servers of the editor are not used: {names}. `coder mcp add` adds them.", names=names)
-        opened.start([*notices, *([told] if servers else [])])
+    def _start(self, opened: EditorSession, wanted: NewSession, notices: tuple[str, ...] = ()) -> None:
+        servers, unusable = lent_servers(wanted.mcp_servers)
+        told = t("These MCP servers of the client cannot be used: {names}.", names=", ".join(unusable))
+        opened.lend(servers, asked_folders(wanted))
+        opened.start([*notices, *([told] if unusable else [])])
 
     async def _max_mode(self, cwd: str) -> Mode:
         """The freest mode that a client may choose in this folder."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import aclosing
 from typing import Any
 
@@ -11,6 +11,7 @@ from coderelay.acp.updates import Fields, chunk, text_block, usage
 from coderelay.client.errors import error_in_words
 from coderelay.client.family import join_family
 from coderelay.client.language import retell, t
+from coderelay.client.lent import Lent, LentServer
 from coderelay.client.remote_commands import remote_command
 from coderelay.client.slash_line import PromptToSend
 from coderelay.protocol.commands import OpenSession, RecallPrompt, SendPrompt, StopTurn
@@ -28,12 +29,13 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import PromptId, TurnId, new_id
 from coderelay.protocol.live import Live
-from coderelay.protocol.queries import ShowContext, ShowSession
+from coderelay.protocol.queries import ShowContext, ShowHost, ShowSession
 from coderelay.protocol.session_events import Mode
 from coderelay.protocol.summary import Summary
 from coderelay.surfaces.editor.config_options import ConfigOptions
 from coderelay.surfaces.editor.connection_context import ConnectionContext
 from coderelay.surfaces.editor.editor_commands import available_commands, run_command
+from coderelay.surfaces.editor.editor_files import EditorFiles
 from coderelay.surfaces.editor.permission_requests import PermissionRequests
 from coderelay.surfaces.editor.prompt_content import prompt_content
 from coderelay.surfaces.editor.session_updates import SessionUpdates
@@ -67,6 +69,8 @@ class EditorSession:
         self._prompts: dict[PromptId, asyncio.Future[str | RpcError]] = {}  # sent by this editor, and not over yet
         self._turns: dict[TurnId, PromptId] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._lends_files = False
+        self._take_back: Callable[[], None] = lambda: None
 
     @property
     def is_busy(self) -> bool:
@@ -99,6 +103,13 @@ class EditorSession:
         self._spawn(self._tell_commands())
         self._spawn(self._tell_models())
         self._spawn(self._follow())
+
+    def lend(self, servers: Mapping[str, LentServer], folders: tuple[str, ...]) -> None:
+        """Lend what the client has to the turns that this process runs."""
+        initialized = self._dialect.initialized
+        self._lends_files = self._dialect.lends_files and (initialized.reads_files or initialized.writes_files)
+        editor = EditorFiles(self._peer, self.id, initialized) if self._lends_files else None
+        self._take_back = self._client.lend(self.id, Lent(editor, servers, folders))
 
     def send(self, update: Fields) -> None:
         self._peer.tell("session/update", {"sessionId": self.id, "update": self._dialect.update(update)})
@@ -140,6 +151,7 @@ class EditorSession:
 
     async def stop(self) -> None:
         """Stop sending. The session goes on without this editor, and its asks stay open."""
+        self._take_back()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -232,6 +244,7 @@ class EditorSession:
         match recorded.event:
             case TurnStarted() as event:
                 self._turns[event.turn_id] = event.prompt_id
+                await self._tell_owner()
             case StopRequested():
                 await self._recall_queued()  # after a stop they would wait, perhaps for ever
             case PromptRecalled() as event:
@@ -258,6 +271,13 @@ class EditorSession:
     async def _tell_models(self) -> None:
         await self._options.find_models()
         self.send(self._options.update)
+
+    async def _tell_owner(self) -> None:
+        """Say, once, that the editor's files are not seen because another process runs the turn."""
+        if self._lends_files and (await self._client.get(ShowHost(self.id))).owner == "another process":
+            self._lends_files = False
+            told = t("Another process of coder works on this prompt. It does not see changes that are not saved.")
+            self.send(self._updates.notice(told))
 
     async def _tell_usage(self) -> None:
         """How full the model's window is, and what the session has cost."""

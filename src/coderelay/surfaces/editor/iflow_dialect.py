@@ -27,6 +27,7 @@ class IflowDialect(Dialect):
     that they are not told that it is another: programs would take it for a part of the answer."""
 
     tells_mode = False
+    lends_files = False  # one of these clients answers the text "Error: …" where there is no file
 
     def __init__(self, initialized: Initialize) -> None:
         super().__init__(initialized)

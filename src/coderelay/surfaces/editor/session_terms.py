@@ -65,6 +65,13 @@ def additional_folders(wanted: NewSession) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for each in found if each != wanted.cwd))
 
 
+def asked_folders(wanted: NewSession) -> tuple[str, ...]:
+    """The folders that a person is asked about, because a program and no editor names them."""
+    named = (wanted.settings and wanted.settings.add_dirs) or ()
+    folders = [os.path.normpath(os.path.join(wanted.cwd, each)) for each in named]
+    return tuple(dict.fromkeys(each for each in folders if os.path.isdir(each)))
+
+
 def _mode(name: str | None, default: Mode) -> Mode:
     if name is None:
         return default

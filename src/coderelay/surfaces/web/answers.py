@@ -12,6 +12,7 @@ from coderelay.protocol.asks import (
     Decision,
     Deny,
     DenyAndStop,
+    OfferAsk,
     PermissionAsk,
     PlanAsk,
     PlanDecision,
@@ -57,7 +58,7 @@ def _allowed(ask: Ask, result: AllowResult, request: str | None) -> Decision:
             return Answers(_answers(result.updated_input))
         case PlanAsk():
             return PlanDecision("default")
-        case BudgetAsk():
+        case BudgetAsk() | OfferAsk():
             return Allow()
         case PermissionAsk():
             if result.updated_input and result.updated_input != _shown_input(request):

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from coderelay.client.ask_text import headline
 from coderelay.client.views.permission_payload import permission_payload
 from coderelay.protocol.asks import (
     Allow,
@@ -15,6 +16,7 @@ from coderelay.protocol.asks import (
     Decision,
     Deny,
     DenyAndStop,
+    OfferAsk,
     PermissionAsk,
     PlanAsk,
     PlanDecision,
@@ -141,6 +143,10 @@ def _shown(ask: Ask, use: Payload | None, cwd: str) -> tuple[str, Payload, Paylo
         case BudgetAsk():
             amounts = {"span": ask.span, "spent": ask.spent, "limit": ask.limit, "until": ask.until}
             return "Budget", amounts, {"kind": "budget"}
+        case OfferAsk():
+            title = ask.shown if ask.what == "folder" else f"{ask.name}: {ask.shown}"
+            what = "MCP server" if ask.what == "server" else "folder"
+            return "Offer", {what: title}, {"kind": "permission", "title": title, "reason": headline(ask)}
         case PermissionAsk():
             known: Payload = {"name": ask.need.tool, "input": {}} if use is None else use
             more = {

@@ -27,21 +27,28 @@ class ServerPool:
         self._secrets = secrets
         self._open_http = open_http
         self._limits = limits
-        self._folders: dict[str, McpServers] = {}
+        self._servers: dict[tuple[str, str], McpServers] = {}
 
-    def of(self, folder: str, wanted: Mapping[str, ServerSettings]) -> McpServers | None:
-        """The servers that are configured for a folder now; None if there never were any."""
-        servers = self._folders.get(folder)
+    def of(self, folder: str, wanted: Mapping[str, ServerSettings], session: str = "") -> McpServers | None:
+        """The servers that are configured for a folder now, or that are lent to a session in it; None if there never
+        were any."""
+        servers = self._servers.get((folder, session))
         if servers is None and wanted:
-            servers = self._folders[folder] = self._open(folder)
+            servers = self._servers[folder, session] = self._open(folder)
         if servers is not None and servers.settings != wanted:
             for each in wanted.values():
                 self._secrets.add(secret_values(private_values(each, self._env)))
             servers.configure(wanted)
         return servers
 
+    def end(self, session: str) -> None:
+        """End the servers that were lent to a session."""
+        for (_, of), servers in self._servers.items():
+            if of == session:
+                servers.configure({})
+
     async def close(self) -> None:
-        for servers in self._folders.values():
+        for servers in self._servers.values():
             await servers.close()
 
     def _open(self, folder: str) -> McpServers:

@@ -69,8 +69,10 @@ class McpServers:
     def _line(self, of: ServerSettings) -> Transport:
         """Raises ServerFailed."""
         if of.url is not None:
-            return HttpTransport(of.url, fill_variables(of.headers, self._variables), self._open_http)
-        env = {**self._environment, **fill_variables(of.env, self._variables)}
+            headers = dict(of.headers) if of.literal else fill_variables(of.headers, self._variables)
+            return HttpTransport(of.url, headers, self._open_http)
+        given = of.env if of.literal else fill_variables(of.env, self._variables)
+        env = {**self._environment, **given}
         return StdioTransport(self._processes, [of.command or "", *of.args], self._folders[0], env)
 
     async def ready(self) -> None:

@@ -94,6 +94,8 @@ class LentFiles(FilesOnDisk):
             saved = await super().read(path, len(data) + 1)
         except ToolFailed:  # a new file that was never saved
             saved = FileContent(b"", 0, "", 0o666)
+        if b"\0" in saved.data:  # not a text, whatever the editor makes of it
+            return None
         mark = saved.mark if saved.mark and saved.data == data else unsaved_mark(saved.mark, data)
         return FileContent(data, len(data), mark, saved.mode)
 

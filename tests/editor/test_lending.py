@@ -1,0 +1,179 @@
+"""What an editor lends to a session: text that is not saved, MCP servers, and folders."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import acp
+from acp import schema
+
+from tests.coder_process import Coder
+from tests.conftest import Serve
+from tests.editor.editor import Screen, editor
+from tests.editor.wire_process import initialized
+from tests.house import story
+from tests.mcp.scene import DOUBLE
+from tests.model_server import ModelServerThread, call, proposes, says, script
+from tests.patience import PATIENCE
+
+CoderOn = Callable[[ModelServerThread], Coder]
+FILES = schema.ClientCapabilities(fs=schema.FileSystemCapabilities(read_text_file=True, write_text_file=True))
+
+
+class Buffers(Screen):
+    """An editor with files that are open, and not all saved."""
+
+    def __init__(self, **texts: str) -> None:
+        super().__init__()
+        self.texts = texts
+        self.read: list[str] = []
+
+    async def read_text_file(self, path: str, **_: Any) -> schema.ReadTextFileResponse:
+        self.read.append(Path(path).name)
+        if Path(path).name not in self.texts:
+            raise acp.RequestError.resource_not_found(path)
+        return schema.ReadTextFileResponse(content=self.texts[Path(path).name])
+
+    async def write_text_file(self, path: str, content: str, **_: Any) -> schema.WriteTextFileResponse:
+        if Path(path).name == "stubborn":
+            raise acp.RequestError.internal_error()
+        self.texts[Path(path).name] = content
+        await asyncio.to_thread(Path(path).write_text, content)
+        return schema.WriteTextFileResponse()
+
+
+@story
+async def test_a36_unsaved_text_of_the_editor_is_read_and_written_there(
+    coder_on: CoderOn, serve: Serve, folder: Path
+) -> None:
+    """What the editor does not have open is read from the disk, and what it cannot write is written there."""
+    for name in ("open", "closed", "stubborn"):
+        (folder / name).write_text(f"{name} on disk\n")
+    server = serve(
+        script(
+            proposes(call("read", path="open"), call("read", path="closed"), call("read", path="stubborn")),
+            proposes(call("edit", path="open", old="unsaved", new="changed")),
+            proposes(call("edit", path="stubborn", old="on disk", new="changed")),
+            says("done"),
+        )
+    )
+    coder = coder_on(server)
+    coder.home.mkdir()
+    (coder.home / "config.json").write_text('{"mode": "auto-edit", "workflow": {"auto_verify_after_edit": false}}')
+    screen = Buffers(open="open and unsaved\n")
+    async with editor(coder, screen, FILES) as opened:
+        assert (await opened.prompt(await opened.new(coder), "go")).stop_reason == "end_turn"
+    results = json.dumps(server.requests[1]["messages"])
+    assert "open and unsaved" in results
+    assert "open on disk" not in results
+    assert "closed on disk" in results
+    assert screen.texts["open"] == "open and changed\n"
+    assert (folder / "stubborn").read_text() == "stubborn changed\n"
+
+
+@story
+async def test_another_process_that_runs_the_turn_does_not_see_unsaved_text(
+    coder_on: CoderOn, serve: Serve, folder: Path
+) -> None:
+    (folder / "open").write_text("on disk\n")
+    server = serve(script(proposes(call("read", path="open")), says("done")))
+    coder = coder_on(server)
+    screen = Buffers(open="unsaved\n")
+    async with editor(coder, screen, FILES) as opened:
+        session = await opened.new(coder)
+        await screen.until("available_commands_update")
+        ran = await asyncio.to_thread(coder.run, "-p", "read it", "--resume", session)
+        assert ran.code == 0, ran.err
+        told = await screen.until("agent_message_chunk")
+        assert "does not see changes that are not saved" in told["content"]["text"]
+    assert "on disk" in json.dumps(server.requests[1]["messages"])
+    assert screen.read == []
+
+
+SECRET = "sk-live-0123456789abcdef"
+
+
+@story
+async def test_an_mcp_server_of_the_editor_is_asked_about_once_and_its_secrets_stay_out_of_the_log(
+    coder_on: CoderOn, serve: Serve, folder: Path, tmp_path: Path
+) -> None:
+    server = serve(
+        script(
+            proposes(call("mcp__echo__echo", text="hello")),
+            says("done"),
+            says("second"),
+        )
+    )
+    coder = coder_on(server)
+    offered = schema.McpServerStdio(
+        name="echo",
+        command=sys.executable,
+        args=[str(DOUBLE), "good", "--api-key", f"{SECRET}-1", f"--token={SECRET}-2"],
+        env=[
+            schema.EnvVariable(name="DOUBLE_NOTES", value=str(tmp_path / "notes")),
+            schema.EnvVariable(name="PASSWORD", value=f"{SECRET}-3"),
+        ],
+    )
+    async with editor(coder) as opened:
+        made = await opened.agent.new_session(cwd=str(folder), mcp_servers=[offered])
+        prompt = opened.prompt(made.session_id, "go")
+        asked = await opened.screen.next_asked()
+        assert asked.kinds == {"y": "allow_once", "n": "reject_once"}
+        assert "MCP server echo" in (asked.tool_call.title or "")
+        assert "mcp__echo__echo" not in json.dumps([each.get("tools") for each in server.requests])
+        asked.choose("y")
+        (await opened.screen.next_asked()).choose("y")  # the call itself
+        assert (await prompt).stop_reason == "end_turn"
+        assert "hello" in server.requests[1]["messages"][-1]["content"]
+        await opened.prompt(made.session_id, "again")
+        assert opened.screen.asked.empty()
+    everything = b"".join(each.read_bytes() for each in coder.home.rglob("*") if each.is_file())
+    assert b"MCP server" in everything or b"offer" in everything
+    assert SECRET.encode() not in everything
+    assert SECRET.encode() not in b"".join(each.read_bytes() for each in folder.rglob("*") if each.is_file())
+
+
+@story
+async def test_a_server_that_is_refused_is_not_started(coder_on: CoderOn, serve: Serve, folder: Path) -> None:
+    server = serve(script(says("one"), says("two")))
+    coder = coder_on(server)
+    started = folder / "started"
+    offered = schema.McpServerStdio(name="evil", command="/bin/sh", args=["-c", f"touch {started}"], env=[])
+    async with editor(coder) as opened:
+        made = await opened.agent.new_session(cwd=str(folder), mcp_servers=[offered])
+        prompt = opened.prompt(made.session_id, "go")
+        (await opened.screen.next_asked()).choose("n")
+        assert (await prompt).stop_reason == "end_turn"
+        await opened.prompt(made.session_id, "again")
+        assert opened.screen.asked.empty()
+        assert opened.screen.text() == "onetwo"
+    assert not started.exists()
+
+
+@story
+async def test_folders_that_a_program_names_are_asked_about(coder_on: CoderOn, serve: Serve, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "notes.txt").write_text("three lines\n")
+    server = serve(script(proposes(call("read", path=str(other / "notes.txt"))), says("read")))
+    coder = coder_on(server)
+    async with initialized(coder) as line:
+        wanted = {"add_dirs": [str(other), str(coder.cwd), "/nowhere"]}
+        made = await line.ask(1, "session/new", cwd=str(coder.cwd), mcpServers=[], settings=wanted)
+        session = made["result"]["sessionId"]
+        prompt = {"sessionId": session, "prompt": [{"type": "text", "text": "go"}]}
+        line.write({"id": 2, "method": "session/prompt", "params": prompt})
+        async with asyncio.timeout(PATIENCE):
+            while (said := await line.read()).get("method") != "session/request_permission":
+                pass
+        assert str(other) in said["params"]["toolCall"]["title"]
+        outcome = {"outcome": {"outcome": "selected", "optionId": "y"}}
+        line.write({"id": said["id"], "result": outcome})
+        async with asyncio.timeout(PATIENCE):
+            while (said := await line.read()).get("id") != 2 or "method" in said:
+                assert said.get("method") != "session/request_permission"
+        assert said["result"] == {"stopReason": "end_turn"}
+    assert "three lines" in server.requests[1]["messages"][-1]["content"]

@@ -235,13 +235,13 @@ async def test_x16_only_commands_that_were_named_are_commands(coder_on: CoderOn,
 
 
 @story
-async def test_servers_of_the_editor_are_refused_with_a_notice(coder_on: CoderOn, serve: Serve) -> None:
+async def test_a_server_of_the_editor_that_cannot_be_used_is_named(coder_on: CoderOn, serve: Serve) -> None:
     coder = coder_on(serve(script()))
-    secret = schema.McpServerStdio(name="files", command="/bin/false", args=[], env=[])
+    old = schema.SseMcpServer(type="sse", name="files", url="http://127.0.0.1:1/sse", headers=[])
     async with editor(coder) as opened:
-        await opened.agent.new_session(cwd=str(coder.cwd), mcp_servers=[secret])
+        await opened.agent.new_session(cwd=str(coder.cwd), mcp_servers=[old])
         told = await opened.screen.until("agent_message_chunk")
-        assert "files" in told["content"]["text"]
+        assert "cannot be used: files" in told["content"]["text"]
 
 
 @story

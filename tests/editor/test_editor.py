@@ -78,6 +78,11 @@ async def test_a49_a_permission_is_asked_in_the_editor(coder_on: CoderOn, serve:
         refused = await opened.screen.next_asked()
         assert (folder / "made.txt").read_text() == "one\ntwo\n"
         assert refused.tool_call.kind == "execute"
+        assert [each.name for each in refused.options] == ["Yes", "Yes, always", "No", "No, and stop"]
+        [words] = refused.tool_call.content or []
+        assert isinstance(words, schema.ContentToolCallContent)
+        assert isinstance(words.content, schema.TextContentBlock)
+        assert words.content.text.startswith("```\nRun this command?\n  $ rm -rf made.txt\n")
         refused.choose("n")
         assert (await prompt).stop_reason == "end_turn"
         assert [each["status"] for each in opened.screen.calls().values()] == ["completed", "failed", "completed"]

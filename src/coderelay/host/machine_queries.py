@@ -146,7 +146,8 @@ async def answer_machine_query(query: MachineQuery, state: State | None, context
         case ShowHost():
             assert state is not None
             owner = await _owner(state, context.ownership)
-            return HostShown(machine.log_name, owner, len(running_calls(state)) if owner == "here" else 0)
+            calls = len(running_calls(state)) if owner == "here" else 0
+            return HostShown(machine.log_name, owner, calls, await context.ownership.me())
         case WhyNotRun():
             return await _why_not_new(query, context)
 

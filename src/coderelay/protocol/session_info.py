@@ -215,11 +215,12 @@ class DefaultsShown(Struct, frozen=True):
 
 class HostShown(Struct, frozen=True):
     """Where the log is, and which process runs the session now; `here` is this process, in which `calls` calls run.
-    Those that only wait for a child session are not counted."""
+    Those that only wait for a child session are not counted. `process` is the name of this process in claims."""
 
     log: str
     owner: Literal["nobody", "here", "another process"]
     calls: int = 0
+    process: str = ""
 
 
 class PromptRow(Struct, frozen=True):

@@ -20,6 +20,7 @@ from coderelay.protocol.events import (
     AskAnswered,
     PromptRecalled,
     Recorded,
+    SessionClaimed,
     SessionConfigured,
     SessionDeleted,
     StopRequested,
@@ -244,7 +245,8 @@ class EditorSession:
         match recorded.event:
             case TurnStarted() as event:
                 self._turns[event.turn_id] = event.prompt_id
-                await self._tell_owner()
+            case SessionClaimed() as event:
+                await self._tell_owner(event)
             case StopRequested():
                 await self._recall_queued()  # after a stop they would wait, perhaps for ever
             case PromptRecalled() as event:
@@ -272,9 +274,9 @@ class EditorSession:
         await self._options.find_models()
         self.send(self._options.update)
 
-    async def _tell_owner(self) -> None:
+    async def _tell_owner(self, claim: SessionClaimed) -> None:
         """Say, once, that the editor's files are not seen because another process runs the turn."""
-        if self._lends_files and (await self._client.get(ShowHost(self.id))).owner == "another process":
+        if self._lends_files and (await self._client.get(ShowHost(self.id))).process != claim.owner:
             self._lends_files = False
             told = t("Another process of coder works on this prompt. It does not see changes that are not saved.")
             self.send(self._updates.notice(told))

@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.acp.updates import Fields, in_content, text_block, tool_call_update
+from coderelay.acp.updates import Fields, fenced, in_content, text_block, tool_call_update
 from coderelay.client.ask_text import AskOption, in_words, parse_answer, shown
 from coderelay.client.ask_text import headline as headline_of
 from coderelay.client.language import t
@@ -183,7 +183,8 @@ class PermissionRequests:
         offered = list(shown(ask).options)
         if isinstance(ask, QuestionAsk):
             return [*offered, AskOption("", t("No answer"), "deny"), AskOption("", t("No, and stop"), "stop")]
-        return [each for each in offered if self._is_within(parse_answer(ask, [each.answer]))]
+        within = [each for each in offered if self._is_within(parse_answer(ask, [each.answer]))]
+        return [replace(each, meaning="") for each in within]  # it says what to type in a terminal
 
     def _is_within(self, decision: Decision) -> bool:
         """Whether a decision leads into no mode that a client may not choose."""
@@ -199,15 +200,18 @@ class PermissionRequests:
         return MODE_NAMES.index(mode) <= MODE_NAMES.index(self._max_mode)
 
     def _tool_call(self, ask: Ask) -> Fields:
-        """The whole call, because the client may not know it: it may be one of a subagent."""
+        """The whole call, because the client may not know it: it may be one of a subagent. Clients show text as
+        Markdown, which would change a command; what people write to people stays as it is."""
         fields: Fields = {"toolCallId": _call(ask), "status": "pending"}
         if isinstance(ask, PermissionAsk):
             diffs = self._updates.diffs(ask.need) if ask.need.diff else []
             words = in_words(replace(ask, need=replace(ask.need, diff="")))
-            content = [in_content(text_block(words)), *diffs]
+            content = [in_content(text_block(fenced(words))), *diffs]
             return {**self._updates.call_fields(ask.need), **fields, "content": content}
         kind = "switch_mode" if isinstance(ask, PlanAsk) else "other"
-        content = [in_content(text_block(in_words(ask)))]
+        words = in_words(ask)
+        is_markdown = isinstance(ask, PlanAsk | QuestionAsk)
+        content = [in_content(text_block(words if is_markdown else fenced(words)))]
         return {**fields, "title": headline_of(ask), "kind": kind, "content": content}
 
 

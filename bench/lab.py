@@ -87,7 +87,7 @@ class Lab:
         self.work = folder / "work"
         self.home = folder / "home"
         self._errors = folder / "stderr"
-        self._env = {
+        self.env = {
             "PATH": os.environ["PATH"],
             "HOME": str(folder),
             "CODER_HOME": str(self.home),
@@ -118,7 +118,7 @@ class Lab:
 
     def start(self, argv: Sequence[str], terminal: str = "") -> tuple[int, float]:
         """Its pid, and when it began."""
-        pid, began = self._starter.start(argv, self._env, self.work, self._errors, terminal)
+        pid, began = self._starter.start(argv, self.env, self.work, self._errors, terminal)
         self._running.add(pid)
         return pid, began
 

@@ -16,7 +16,7 @@ import selectors
 import socket
 import sys
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,15 +26,17 @@ from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket
 
 from coderelay.client.client import NO_CAPABILITIES
+from coderelay.client.lent import Lent
 from coderelay.protocol.asks import By
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import MessageId, SessionId
 from coderelay.protocol.live import Live, TextDelta
 from coderelay.protocol.queries import ListAsks, ListSessions
 from coderelay.protocol.summary import Summary
+from coderelay.surfaces.loopback import listen
 from coderelay.surfaces.web.hub import EventHub, HubOptions
 from coderelay.surfaces.web.routes import routes
-from coderelay.surfaces.web.server import listen, serve
+from coderelay.surfaces.web.server import serve
 from coderelay.surfaces.web.server_events import event_text
 from coderelay.surfaces.web.token import Token
 
@@ -63,6 +65,9 @@ class Feed:
 
     async def send(self, command: object) -> Any:
         """The server opens the session, because its turn is open."""
+
+    def lend(self, session: SessionId, lent: Lent) -> Callable[[], None]:
+        raise NotImplementedError
 
     async def follow(self, session: SessionId, after: int = 0) -> AsyncGenerator[Recorded | Live, None]:
         raise AssertionError("nobody follows one session here")

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -73,6 +75,51 @@ async def test_no_page_and_no_other_host_may_connect(coder_on: CoderOn, serve: S
     ):
         ran = coder.run("acp", "--listen", wrong)
         assert (ran.code, ran.out) == (1, ""), wrong
+
+
+HANDSHAKE = r"""
+exec 3<>/dev/tcp/127.0.0.1/$0
+printf 'GET /acp HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' >&3
+printf 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n' >&3
+read -r line <&3; echo "$line"
+"""
+
+
+@pytest.mark.skipif(os.getuid() != 0 or not Path("/proc/net/tcp").exists(), reason="needs root, on Linux")
+@story
+async def test_another_user_of_the_machine_may_not_connect(coder_on: CoderOn, serve: Serve) -> None:
+    coder = coder_on(serve(script()))
+    async with listening(coder) as url:
+        port = url.removesuffix("/acp").rpartition(":")[2]
+        for user, answer in ((0, b"HTTP/1.1 101"), (65534, b"HTTP/1.1 403")):
+            shell = await asyncio.create_subprocess_exec(
+                "/bin/bash", "-c", HANDSHAKE, port, stdout=asyncio.subprocess.PIPE, user=user, cwd="/"
+            )
+            out, _ = await shell.communicate()
+            assert out.startswith(answer), (user, out)
+
+
+@story
+async def test_a_socket_for_ipv6_is_the_same_user(coder_on: CoderOn, serve: Serve) -> None:
+    coder = coder_on(serve(script()))
+    async with listening(coder) as url:
+        port = int(url.removesuffix("/acp").rpartition(":")[2])
+        mapped = socket.create_connection(("::ffff:127.0.0.1", port))
+        async with connect(url, sock=mapped) as opened:
+            await opened.send('{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}}')
+            assert json.loads(await opened.recv())["id"] == 1
+
+
+@story
+async def test_fuzzed_frames_end_nothing(coder_on: CoderOn, serve: Serve) -> None:
+    coder = coder_on(serve(script()))
+    whole = '{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}'
+    broken = [whole[:cut] + whole[cut + 1 :] for cut in range(len(whole))] + [chr(each) * 9 for each in range(300)]
+    async with listening(coder) as url, frames(url) as line:
+        for each in broken:
+            await line.socket.send(each)
+        assert "result" in await line.ask(7, "initialize", protocolVersion=1)
+        assert "result" in await line.ask(8, "session/list")
 
 
 @story

@@ -26,6 +26,7 @@ PATH = "/acp"
 _MOST_FRAME_BYTES = MOST_BYTES + (1 << 20)  # what is only a little too large can be answered
 _SILENCE_SECONDS = 0.05
 _PAUSE_SECONDS = 0.002
+_NOBODY = -1
 
 
 class Endpoint(Struct, frozen=True):
@@ -101,15 +102,25 @@ def _names_this_machine(host: str) -> bool:
 
 
 def _user_of(socket: ServerConnection) -> int | None:
-    """The user who runs the program at the other end; None if the system does not say."""
+    """The user who runs the program at the other end; None if the system has no table of connections."""
     (host, port, *_), (_, own_port, *_) = socket.remote_address, socket.local_address
     packed = ipaddress.ip_address(host).packed
+    mapped = b"" if len(packed) > 4 else b"\0" * 10 + b"\xff\xff" + packed  # how a socket for IPv6 has it
+    theirs, ours = {_in_table(each, port) for each in (packed, mapped)}, f":{own_port:04x}"
+    rows = [row for name in ("tcp", "tcp6") for row in _table(name)]
+    found = (row for row in rows if row[1] in theirs and row[2].endswith(ours))
+    return next((int(row[7]) for row in found), _NOBODY) if rows else None
+
+
+def _in_table(packed: bytes, port: int) -> str:
+    """An address as the table has it: in words of four bytes, each turned round."""
     words = [packed[place : place + 4][::-1].hex() for place in range(0, len(packed), 4)]
-    theirs, ours = f"{''.join(words)}:{port:04x}", f":{own_port:04x}"
+    return f"{''.join(words)}:{port:04x}"
+
+
+def _table(name: str) -> list[list[str]]:
     try:
-        with open("/proc/net/tcp6" if len(packed) > 4 else "/proc/net/tcp") as table:
-            rows = [line.lower().split() for line in table]
+        with open(f"/proc/net/{name}") as table:
+            return [row for line in table if len(row := line.lower().split()) > 7]
     except OSError:
-        return None
-    found = (row for row in rows if len(row) > 7 and row[1] == theirs and row[2].endswith(ours))
-    return next((int(row[7]) for row in found), None)
+        return []

@@ -1,0 +1,1 @@
+"""`coder feishu`: sessions in the chats of Feishu and Lark."""

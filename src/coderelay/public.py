@@ -38,6 +38,7 @@ from coderelay.protocol.errors import UnknownSession
 from coderelay.protocol.events import Recorded, SessionDeleted, TurnEnded
 from coderelay.protocol.ids import PromptId, SessionId, new_id
 from coderelay.protocol.live import Live
+from coderelay.protocol.notebook import Notebook
 from coderelay.protocol.queries import ListAsks, ListSessions, Query, ShowSession, Value
 from coderelay.protocol.session_events import Mode
 from coderelay.protocol.summary import AskRow, Summary
@@ -94,6 +95,9 @@ class ConnectedClient:
 
     def lend(self, session: SessionId, lent: Lent) -> Callable[[], None]:
         return self._host.lend(session, lent)
+
+    def notebook(self, name: str) -> Notebook:
+        return self._host.notebook(name)
 
     async def leave(self) -> None:
         """Cancel all calls in progress, and return when none is left."""

@@ -10,6 +10,7 @@ from coderelay.protocol.commands import Command, Outcome
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live import Live
+from coderelay.protocol.notebook import Notebook
 from coderelay.protocol.queries import Query, Value
 from coderelay.protocol.session_events import Profile
 
@@ -71,4 +72,7 @@ class Client(Protocol):
     def lend(self, session: SessionId, lent: Lent) -> Callable[[], None]:
         """Lend something to a session, in the memory of this process only: turns that another process runs do without
         it. It is lent until the returned function is called."""
+
+    def notebook(self, name: str) -> Notebook:
+        """The durable entries that a surface keeps for itself under this name, in no session's log."""
         ...

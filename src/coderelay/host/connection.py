@@ -10,6 +10,7 @@ from coderelay.protocol.commands import Command, Outcome
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live import Live
+from coderelay.protocol.notebook import Notebook
 from coderelay.protocol.queries import Query, Value
 
 if TYPE_CHECKING:
@@ -44,3 +45,6 @@ class Connection:
 
     def lend(self, session: SessionId, lent: Lent) -> Callable[[], None]:
         return self._host.lend(session, lent)
+
+    def notebook(self, name: str) -> Notebook:
+        return self._host.notebook(name)

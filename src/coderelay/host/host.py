@@ -46,6 +46,7 @@ from coderelay.protocol.errors import CannotRun, StoreFailed, UnknownSession
 from coderelay.protocol.events import ApprovalGranted, Recorded, TurnUndone
 from coderelay.protocol.ids import APPROVALS, AskId, SessionId
 from coderelay.protocol.live import Live
+from coderelay.protocol.notebook import Notebook
 from coderelay.protocol.queries import (
     AnyQuery,
     ExpandCommand,
@@ -267,6 +268,9 @@ class Host:
 
     def lend(self, session: SessionId, lent: Lent) -> Callable[[], None]:
         return self.context.lending.lend(session, lent)
+
+    def notebook(self, name: str) -> Notebook:
+        return self.store.notebook(name)
 
     def attended(self) -> int:
         """How many sessions this process follows, works on or waits for."""

@@ -11,7 +11,8 @@ from msgspec import Struct
 
 
 class Entry(Struct, frozen=True):
-    """`version` is 1 for a new entry and rises with every write. `at` is when it was written, in milliseconds."""
+    """`version` is another number after every write, and says nothing else. `at` is when the entry was written, in
+    milliseconds."""
 
     key: str
     value: bytes
@@ -32,15 +33,16 @@ class Notebook(Protocol):
     async def read(self, key: str) -> Entry | None: ...
 
     async def list(self, beginning: str, *, after: str = "", limit: int = 1000) -> Sequence[Entry]:
-        """The entries whose keys begin with `beginning` and come after `after`, ordered by key."""
+        """The entries whose keys begin with `beginning` and come after the key `after`, ordered by key."""
         ...
 
-    async def write(self, *changes: Change) -> bool:
-        """Carry out all changes or none: returns whether the versions were as expected. On disk when it returns
-        True."""
+    async def write(self, *changes: Change) -> int:
+        """Carry out all changes or none. Returns the version that all written entries have now, and 0 if nothing was
+        written because an entry has not the version that was expected. It is on disk when this returns. Raises
+        BadInput for a key that is not valid Unicode or has a NUL character."""
         ...
 
     async def erase(self, beginning: str, *, before: int) -> int:
-        """Erase the entries whose keys begin with `beginning` and that were written last before this time; returns
+        """Erase the entries whose keys begin with `beginning` and that were written last before this time. Returns
         how many."""
         ...

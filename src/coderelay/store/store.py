@@ -1,4 +1,4 @@
-"""The contract of a store: events are the only truth, and `append` is the only write.
+"""The contract of a store: events are the only truth about sessions, and `append` is the only write to them.
 
 An append takes effect as a whole if the session's log still ends at `at` (and, for an owner, its epoch is still
 `epoch`), and otherwise not at all. Everything else a store keeps is a projection of the events, written in the same
@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from coderelay.protocol.events import AnyEvent, Recorded
 from coderelay.protocol.ids import SessionId
+from coderelay.protocol.notebook import Notebook
 from coderelay.protocol.summary import MessageRow, Messages, Summary
 
 
@@ -106,9 +107,13 @@ class Store(Protocol):
         A message id counts once per session: the first one stays."""
         ...
 
+    def notebook(self, name: str) -> Notebook:
+        """The notebook with this name: what a surface keeps for itself, in no session's log."""
+        ...
+
     def change_counter(self) -> int:
-        """Return a number that changes whenever any process has appended something, and stays the same otherwise.
-        Costs microseconds."""
+        """Return a number that changes whenever any process has appended something, and seldom otherwise (an entry of
+        a notebook may change it). Costs microseconds."""
         ...
 
     async def rebuild(self) -> None:

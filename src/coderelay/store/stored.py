@@ -1,5 +1,6 @@
 """Encoding and decoding of stored events and rows, shared by all engines, with the detection of damage."""
 
+import secrets
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from coderelay.protocol.codec import decode, encode, kind_of
 from coderelay.protocol.errors import BadInput, StoreDamaged
 from coderelay.protocol.events import AnyEvent, Recorded, SessionClaimed, SessionDeleted
 from coderelay.protocol.ids import SessionId
+from coderelay.protocol.notebook import Change
 from coderelay.protocol.summary import MessageRow, Messages, Summary
 
 Damaged = Callable[[str, str], StoreDamaged]
@@ -82,3 +84,27 @@ def messages_read(rows: Sequence[tuple[Any, ...]]) -> Messages:
     """The messages from rows of (head of the log, id, data); a log without messages has one row without an id."""
     head = rows[0][0] if rows else None
     return Messages([MessageRow(name, data) for _, name, data in rows if name is not None], head or 0)
+
+
+def checked_changes(changes: Sequence[Change]) -> None:
+    """Raise BadInput for a key of a notebook that cannot be stored."""
+    for each in changes:
+        if not is_key(each.key):
+            raise BadInput(
+                f"{each.key!r} cannot be the key of an entry: it is not valid Unicode, or has a NUL character"
+            )
+
+
+def is_key(text: str) -> bool:
+    """Whether an entry of a notebook may have this key."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
+
+
+def new_version() -> int:
+    """A version for the entries of one write to a notebook. It is random, so that it tells whether that very write
+    has arrived, and so that an entry that was erased and made anew never has an old version."""
+    return secrets.randbits(62) + 1

@@ -307,6 +307,17 @@ STEPS = (
             p_created_at, p_updated_at, p_phase, p_summary, p_message_ids, p_message_data, p_message_ats);
     END $$;
     """,
+    # What surfaces keep for themselves, in no session's log (0041).
+    """
+    CREATE TABLE notebook (
+        book TEXT COLLATE "C" NOT NULL,
+        key TEXT COLLATE "C" NOT NULL,
+        value BYTEA NOT NULL,
+        version BIGINT NOT NULL,
+        at BIGINT NOT NULL,
+        PRIMARY KEY (book, key)
+    );
+    """,
 )
 
 # Tables of extensions (statistics, maps) do not count as tables of another program.

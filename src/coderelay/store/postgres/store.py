@@ -5,12 +5,13 @@ for; whether an interrupted append arrived is found out before its outcome is re
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, LiteralString, TypeVar
 
 from coderelay.protocol.errors import StoreDamaged
 from coderelay.protocol.events import AnyEvent, Recorded
 from coderelay.protocol.ids import SessionId
+from coderelay.protocol.notebook import Notebook
 from coderelay.protocol.summary import Messages, Summary
 from coderelay.store.postgres.append import APPEND, Append, LogHead, project
 from coderelay.store.postgres.append_group import APPEND_GROUP, AppendQueue
@@ -179,11 +180,16 @@ class PostgresStore:
         found = await self._query(_MESSAGES, (name, name)) if can_be_kept(session) else []
         return messages_read([(head, each and unescape_nul(each), data) for head, each, data in found])
 
+    def notebook(self, name: str) -> Notebook:
+        from coderelay.store.postgres.notebook import PostgresNotebook  # imported late: few surfaces keep one
+
+        return PostgresNotebook(name, self._use_writer, self._query, self._clock)
+
     def change_counter(self) -> int:
         return self._changes.counter
 
     async def rebuild(self) -> None:
-        await self._carry_out(lambda: self._writers.use(self._rebuild))
+        await self._use_writer(self._rebuild)
 
     def hurry(self) -> None:
         """Nothing to do: the database itself limits how long a lock is waited for."""
@@ -192,6 +198,9 @@ class PostgresStore:
         if self._closing is None:
             self._closing = asyncio.create_task(self._close())
         await asyncio.shield(self._closing)
+
+    async def _use_writer(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        return await self._carry_out(lambda: self._writers.use(work))
 
     async def _carry_out(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         if self._closing is not None:

@@ -113,6 +113,17 @@ STEPS = (
     END;
     DROP INDEX messages_by_session;
     """,
+    # What surfaces keep for themselves, in no session's log (0041).
+    """
+    CREATE TABLE notebook (
+        book TEXT NOT NULL,
+        key TEXT NOT NULL,
+        value BLOB NOT NULL,
+        version INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        PRIMARY KEY (book, key)
+    ) WITHOUT ROWID;
+    """,
 )
 
 

@@ -12,6 +12,7 @@ import msgspec
 from coderelay.protocol.errors import Fenced, HeadMoved, StoreDamaged, StoreFailed, StoreFull, StoreLocked
 from coderelay.protocol.events import AnyEvent, Recorded, SessionDeleted
 from coderelay.protocol.ids import SessionId
+from coderelay.protocol.notebook import Notebook
 from coderelay.protocol.summary import Messages, Summary
 from coderelay.protocol.translatable import say
 from coderelay.store.sqlite import statements
@@ -167,6 +168,11 @@ class SqliteStore:
 
     async def messages(self, session: SessionId) -> Messages:
         return messages_read(await self._query(statements.MESSAGES, (session, session)))
+
+    def notebook(self, name: str) -> Notebook:
+        from coderelay.store.sqlite.notebook import SqliteNotebook  # imported late: few surfaces keep one
+
+        return SqliteNotebook(name, self._write, self._query, self._clock)
 
     def change_counter(self) -> int:
         if self._is_closed:

@@ -10,7 +10,9 @@ ToastKind = Literal["success", "info", "warning", "error"]
 
 class ChatMessage(Struct, frozen=True, tag="message"):
     """A person wrote something. `text` has the names of other people in place of the platform's mention keys, and
-    nothing in place of a mention of the bot. `thread_id` is empty outside of topics. `at` is in milliseconds."""
+    nothing in place of a mention of the bot. `thread_id` is empty outside of topics. `at` is in milliseconds. `kind`
+    is the platform's: a message that is neither `text` nor `post` (rich text), such as `image`, arrives without a
+    text."""
 
     event_id: str
     message_id: str
@@ -22,11 +24,13 @@ class ChatMessage(Struct, frozen=True, tag="message"):
     mentions_bot: bool = False
     thread_id: str = ""
     at: int = 0
+    kind: str = "text"
 
 
 class CardClick(Struct, frozen=True, tag="click"):
     """A person used a button or a form of the card in `message_id`. `value` is what the button carries; a button that
-    carries a bare text `confirm` arrives as `{"action": "confirm"}`. `form` has the fields of a form by their names.
+    carries a bare text `confirm` arrives as `{"action": "confirm"}`. `form` has the fields of a form by their names;
+    what is chosen or typed outside of a form stands there by the name of its element.
     `operator` is the open_id of whoever clicked."""
 
     event_id: str

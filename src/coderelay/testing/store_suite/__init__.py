@@ -106,6 +106,27 @@ from coderelay.testing.store_suite.events import summary_of as summary_of
 from coderelay.testing.store_suite.events import turn_started as turn_started
 from coderelay.testing.store_suite.events import whole_turn as whole_turn
 from coderelay.testing.store_suite.events import write as write
+from coderelay.testing.store_suite.notebooks import (
+    a_key_that_is_no_text_is_refused as a_key_that_is_no_text_is_refused,
+)
+from coderelay.testing.store_suite.notebooks import (
+    a_notebook_keeps_what_is_written_for_every_process as a_notebook_keeps_what_is_written_for_every_process,
+)
+from coderelay.testing.store_suite.notebooks import (
+    a_write_to_a_notebook_counts_as_a_whole_or_not_at_all as a_write_to_a_notebook_counts_as_a_whole_or_not_at_all,
+)
+from coderelay.testing.store_suite.notebooks import (
+    an_erased_entry_made_anew_has_no_old_version as an_erased_entry_made_anew_has_no_old_version,
+)
+from coderelay.testing.store_suite.notebooks import (
+    entries_are_listed_and_erased_by_their_beginnings as entries_are_listed_and_erased_by_their_beginnings,
+)
+from coderelay.testing.store_suite.notebooks import (
+    notebooks_and_logs_have_nothing_to_do_with_each_other as notebooks_and_logs_have_nothing_to_do_with_each_other,
+)
+from coderelay.testing.store_suite.notebooks import (
+    of_racing_writes_to_an_entry_exactly_one_wins as of_racing_writes_to_an_entry_exactly_one_wins,
+)
 from coderelay.testing.store_suite.projections import Blank as Blank
 from coderelay.testing.store_suite.rows import (
     a_message_id_counts_once_in_each_session as a_message_id_counts_once_in_each_session,

@@ -1,0 +1,139 @@
+"""What the bot remembers of its chats, in the notebook of the surface: nothing of it is in a session's log."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from coderelay.protocol.asks import Decision
+from coderelay.protocol.ids import AskId, SessionId
+from coderelay.protocol.notebook import Change, Notebook
+from coderelay.surfaces.feishu.outbox import ChatPlace
+
+_CARD_DAYS = 15  # a click counts for 14 days, says the platform
+_ROUTE_DAYS = 2
+_DAY_MS = 86_400_000
+
+
+class ChatKey(Struct, frozen=True):
+    """Whose sessions: one person's in a chat or a topic of it, or those of everybody there if `who` is empty."""
+
+    chat_id: str
+    thread_id: str = ""
+    who: str = ""
+
+
+class ChatPointer(Struct, frozen=True, omit_defaults=True):
+    """The current session of a chat, and the folder of its next one."""
+
+    session: SessionId | None = None
+    folder: str = ""
+
+
+class SessionPlace(Struct, frozen=True, omit_defaults=True):
+    """Where a session is shown. `owner` is the open_id of the person whose session it is. All events of the log up
+    to `cursor` have been shown."""
+
+    chat_id: str
+    owner: str
+    reply_to: str = ""
+    kind: str = "p2p"
+    cursor: int = 0
+
+    @property
+    def place(self) -> ChatPlace:
+        return ChatPlace(self.chat_id, self.reply_to)
+
+
+class AskCardRecord(Struct, frozen=True, omit_defaults=True):
+    """A card with asks. A click counts only with its nonce, from its chat, and for one of its asks."""
+
+    key: str
+    nonce: str
+    session: SessionId
+    asks: tuple[AskId, ...]
+    chat_id: str
+    reply_to: str = ""
+    title: str = ""
+    is_owners: bool = False
+    is_open: bool = True
+
+
+class Route(Struct, frozen=True, omit_defaults=True):
+    """What a message was taken for, so that it is taken for the same if it is handed over again after a crash."""
+
+    session: SessionId
+    ask: AskId | None = None
+    decision: Decision | None = None
+
+
+Record = TypeVar("Record", bound=Struct)
+
+
+class ChatRecords:
+    def __init__(self, notebook: Notebook) -> None:
+        self._notebook = notebook
+
+    async def pointer(self, key: ChatKey) -> ChatPointer:
+        return await self._read(_pointer(key), ChatPointer) or ChatPointer()
+
+    async def point(self, key: ChatKey, pointer: ChatPointer) -> None:
+        await self._put(_pointer(key), pointer)
+
+    async def place(self, session: SessionId) -> SessionPlace | None:
+        return await self._read(f"chat.session/{session}", SessionPlace)
+
+    async def put_place(self, session: SessionId, place: SessionPlace) -> None:
+        await self._put(f"chat.session/{session}", place)
+
+    async def places(self) -> dict[SessionId, SessionPlace]:
+        found = await self._all("chat.session/", SessionPlace)
+        return {SessionId(key.removeprefix("chat.session/")): each for key, each in found}
+
+    async def card(self, key: str) -> AskCardRecord | None:
+        return await self._read(f"chat.card/{key}", AskCardRecord)
+
+    async def put_card(self, record: AskCardRecord) -> AskCardRecord:
+        """Keep a new card. If another process has kept it before, its record is returned."""
+        written = await self._notebook.write(Change(f"chat.card/{record.key}", msgspec.json.encode(record), 0))
+        return record if written else await self.card(record.key) or record
+
+    async def close_card(self, record: AskCardRecord) -> None:
+        await self._put(f"chat.card/{record.key}", msgspec.structs.replace(record, is_open=False))
+
+    async def open_cards(self) -> list[AskCardRecord]:
+        return [each for _, each in await self._all("chat.card/", AskCardRecord) if each.is_open]
+
+    async def route(self, message_id: str) -> Route | None:
+        return await self._read(f"chat.route/{message_id}", Route)
+
+    async def put_route(self, message_id: str, route: Route) -> None:
+        await self._put(f"chat.route/{message_id}", route)
+
+    async def is_first(self, name: str) -> bool:
+        """Whether this happens for the first time, for whatever is to happen once."""
+        return await self._notebook.write(Change(f"chat.once/{name}", b"{}", 0)) != 0
+
+    async def forget_old(self, now: int) -> None:
+        await self._notebook.erase("chat.card/", before=now - _CARD_DAYS * _DAY_MS)
+        await self._notebook.erase("chat.route/", before=now - _ROUTE_DAYS * _DAY_MS)
+
+    async def _read(self, key: str, kind: type[Record]) -> Record | None:
+        entry = await self._notebook.read(key)
+        return None if entry is None else msgspec.json.decode(entry.value, type=kind)
+
+    async def _put(self, key: str, record: Struct) -> None:
+        await self._notebook.write(Change(key, msgspec.json.encode(record)))
+
+    async def _all(self, beginning: str, kind: type[Record]) -> Sequence[tuple[str, Record]]:
+        found: list[tuple[str, Record]] = []
+        after = ""
+        while entries := await self._notebook.list(beginning, after=after):
+            found += [(each.key, msgspec.json.decode(each.value, type=kind)) for each in entries]
+            after = entries[-1].key
+        return found
+
+
+def _pointer(key: ChatKey) -> str:
+    return f"chat.pointer/{key.chat_id}/{key.thread_id}/{key.who}"

@@ -12,7 +12,7 @@ from typing import assert_never
 from msgspec import Struct
 
 from coderelay.client.ask_text import in_words
-from coderelay.client.language import localize
+from coderelay.client.language import localize, t
 from coderelay.client.permission_ask_text import permission_in_words
 from coderelay.protocol.asks import (
     Allow,
@@ -78,7 +78,6 @@ _PLAN_DEFAULT = Localized("Approve, ask before edits", "批准，编辑前询问
 _PLAN_KEEP = Localized("Keep planning", "继续规划")
 _PLAN_CHANGE = Localized("What should change?", "需要修改什么？")
 _SESSION_LINE = Localized("Session: {title}", "会话：{title}")
-_COMMA = Localized(", ", "，")
 _CONFIRMED = Localized("Confirmed", "已确认")
 _CONFIRMED_SESSION = Localized("Allowed in this session", "已允许（本次会话）")
 _CONFIRMED_ALWAYS = Localized("Always allowed", "已允许（始终）")
@@ -189,7 +188,7 @@ def chosen_in_words(closed: Closed) -> str:
     detail = _detail(closed.decision)
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(closed.at / 1000)) if closed.at else ""
     who = "" if closed.is_timed_out else closed.by.who
-    return localize(_COMMA).join(each for each in (what, detail, who, when) if each)
+    return t(", ").join(each for each in (what, detail, who, when) if each)
 
 
 def _confirm(card: AskCard, ask: PermissionAsk | BudgetAsk) -> Layout:

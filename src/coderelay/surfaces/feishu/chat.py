@@ -1,0 +1,277 @@
+"""What becomes of a message: a new turn, an answer, a place in the queue, or a command. The state of the session
+decides, and the session is the current one of the chat."""
+
+import logging
+import unicodedata
+from typing import Protocol
+
+from coderelay.client.client import Client
+from coderelay.client.errors import error_in_words
+from coderelay.client.language import localize, speaking
+from coderelay.protocol.asks import Allow, Ask, Decision, Deny, PlanAsk, PlanDecision, QuestionAsk
+from coderelay.protocol.commands import Answered, CreateSession
+from coderelay.protocol.errors import BadInput, CoderError, UnknownAsk, UnknownSession
+from coderelay.protocol.ids import PromptId, SessionId, derived_id
+from coderelay.protocol.localized import Localized
+from coderelay.protocol.modes import stricter_mode
+from coderelay.protocol.queries import ListAsks, ShowDefaults, ShowSession
+from coderelay.protocol.summary import AskRow, Summary
+from coderelay.surfaces.feishu.ask_layouts import Closed, chosen_in_words
+from coderelay.surfaces.feishu.card_layout import Colour, card_of
+from coderelay.surfaces.feishu.cards import notice_card
+from coderelay.surfaces.feishu.chat_options import ChatOptions
+from coderelay.surfaces.feishu.chat_records import ChatKey, ChatPointer, ChatRecords, Route, SessionPlace
+from coderelay.surfaces.feishu.chat_state import ChatState, state_of
+from coderelay.surfaces.feishu.execution import Execution, parse_words
+from coderelay.surfaces.feishu.incoming import ChatMessage
+from coderelay.surfaces.feishu.links import Links
+from coderelay.surfaces.feishu.outbox import ChatPlace, Outbox
+from coderelay.surfaces.feishu.people import person
+
+log = logging.getLogger(__name__)
+
+_TITLE = 60
+_WORDS: dict[str, bool] = {"确认": True, "yes": True, "取消": False, "no": False}
+_REFUSED = Localized("Not admitted", "暂无使用权限")
+_REFUSED_TEXT = Localized(
+    "Sorry, this bot does not know you yet. Whoever runs it can add your id to `feishu.users`: {open_id}",
+    "抱歉，你还没有使用此机器人的权限。请联系管理员将你的 ID 加入 `feishu.users`：{open_id}",
+)
+_ERROR = Localized("That did not work", "操作未成功")
+_INTERNAL = Localized(
+    "An internal error occurred; its details are in the log of the bot.", "发生内部错误，详情见机器人日志。"
+)
+_NOT_AN_ANSWER = Localized("That is no answer", "回复无法识别")
+_BUSY = Localized("Busy", "正在执行任务")
+_BUSY_TEXT = Localized(
+    "The message was ignored. Send it again when the task is done.", "消息未处理，请在任务完成后重新发送。"
+)
+_ELSEWHERE = Localized("Already answered", "已有答复")
+_CLICK = Localized("Please use the buttons of the card", "请点击卡片上的按钮")
+_CLICK_TEXT = Localized(
+    "The message waits until the request is decided.", "当前请求需在卡片上确认；此消息已排队，待处理后执行。"
+)
+
+
+class Watches(Protocol):
+    """What follows the sessions of all chats."""
+
+    def wake(self, session: SessionId) -> None: ...
+
+    def relinked(self) -> None: ...
+
+
+class Commands(Protocol):
+    async def run(self, chat: "Chat", message: ChatMessage, key: ChatKey) -> bool: ...
+
+
+class Chat:
+    """`replies` maps prompts to the messages they came in, for acknowledgements."""
+
+    def __init__(
+        self,
+        client: Client,
+        records: ChatRecords,
+        links: Links,
+        outbox: Outbox,
+        options: ChatOptions,
+        hub: Watches,
+        commands: Commands,
+        replies: dict[PromptId, str],
+    ) -> None:
+        self.client = client
+        self.records = records
+        self.links = links
+        self.options = options
+        self._outbox = outbox
+        self._hub = hub
+        self._commands = commands
+        self._replies = replies
+
+    async def message(self, message: ChatMessage) -> None:
+        if message.chat_kind == "group" and not message.mentions_bot:
+            return
+        with speaking(self.client.language):
+            try:
+                await self._take(message)
+            except CoderError as error:
+                await self.tell(message, localize(_ERROR), error_in_words(error), colour="red")
+            except Exception:
+                log.exception("a message could not be handled")
+                await self.tell(message, localize(_ERROR), localize(_INTERNAL), colour="red")
+
+    async def _take(self, message: ChatMessage) -> None:
+        key = self.key_of(message)
+        if await self._commands.run(self, message, key) or not message.text.strip():
+            return
+        if (route := await self.records.route(message.message_id)) is not None:
+            await self._again(message, route)
+            return
+        session = (await self.records.pointer(key)).session
+        summary = None if session is None else await self._summary(session)
+        if summary is None:
+            summary = await self.new_session(message, key, message.text)
+        await self._route(message, summary)
+
+    async def may_talk(self, message: ChatMessage) -> bool:
+        """Whether the sender may use the bot. Somebody who may not is told so once."""
+        is_linked = bool(await self.links.people(message.sender))
+        if self.options.people.may_talk(message.sender, message.chat_id, message.chat_kind, is_linked=is_linked):
+            return True
+        if await self.records.is_first(f"refused/{message.chat_id}/{message.sender}"):
+            await self.tell(message, localize(_REFUSED), localize(_REFUSED_TEXT, open_id=message.sender))
+        return False
+
+    async def is_host_owner(self, open_id: str) -> bool:
+        return self.options.host_person in await self.links.people(open_id)
+
+    def key_of(self, message: ChatMessage) -> ChatKey:
+        is_shared = message.chat_kind == "group" and self.options.shares_groups
+        return ChatKey(message.chat_id, message.thread_id, "" if is_shared else message.sender)
+
+    async def new_session(self, message: ChatMessage, key: ChatKey, title: str) -> Summary:
+        """Create a session for the chat, in the folder that was chosen for it, and make it the current one."""
+        session = SessionId(derived_id("feishu", message.message_id))
+        pointer = await self.records.pointer(key)
+        cwd = pointer.folder or self.options.cwd
+        defaults = await self.client.get(ShowDefaults(cwd))
+        is_owner = await self.is_host_owner(message.sender)
+        if await self._summary(session) is None:
+            await self.client.send(
+                CreateSession(
+                    session=session,
+                    cwd=cwd,
+                    agent=defaults.agent,
+                    model=defaults.model,
+                    mode=defaults.mode if is_owner else stricter_mode(defaults.mode, "default"),
+                    title=" ".join(title.split())[:_TITLE],
+                    by=person(message.sender),
+                )
+            )
+        await self.bind(session, message, key, cursor=0)
+        return await self.client.get(ShowSession(session))
+
+    async def bind(self, session: SessionId, message: ChatMessage, key: ChatKey, *, cursor: int) -> None:
+        """Make a session the current one of the chat, and show it there from `cursor` on."""
+        known = await self.records.place(session)
+        if known is None or known.chat_id != message.chat_id:
+            reply_to = message.message_id if message.thread_id else ""
+            place = SessionPlace(message.chat_id, message.sender, reply_to, message.chat_kind, cursor)
+            await self.records.put_place(session, place)
+        pointer = await self.records.pointer(key)
+        await self.records.point(key, ChatPointer(session, pointer.folder))
+
+    async def tell(self, message: ChatMessage, title: str, text: str = "", *, colour: Colour = "grey") -> None:
+        """Answer a message with a card that only tells something."""
+        card = card_of(notice_card(title, text, colour=colour), self.options.schema)
+        await self._outbox.show(f"notice/{message.message_id}", ChatPlace(message.chat_id, message.message_id), card)
+
+    def woken(self, session: SessionId) -> None:
+        self._hub.wake(session)
+
+    def relinked(self) -> None:
+        self._hub.relinked()
+
+    def execution(self, session: SessionId, open_id: str) -> Execution:
+        return Execution(self.client, session, person(open_id), answer_within=self.options.input_timeout_s)
+
+    async def _route(self, message: ChatMessage, summary: Summary) -> None:
+        rows = await self.client.get(ListAsks(summary.id))
+        match state_of(summary, [each.ask for each in rows]):
+            case ChatState.IDLE:
+                await self._prompt(message, summary.id)
+            case ChatState.EXECUTING:
+                await self._while_running(message, summary.id)
+            case ChatState.WAITING_INPUT:
+                await self._input(message, summary, rows)
+            case ChatState.WAITING_CONFIRM:
+                await self._typed(message, summary, rows)
+
+    async def _again(self, message: ChatMessage, route: Route) -> None:
+        """A message that was taken before a crash: whatever it was taken for is repeated, and counts once."""
+        if route.ask is None:
+            await self._prompt(message, route.session)
+            return
+        for row in await self.client.get(ListAsks(route.session)):
+            if row.ask.id == route.ask and route.decision is not None:
+                await self._answer(message, route.session, row, route.decision)
+
+    async def _prompt(self, message: ChatMessage, session: SessionId, *, steer: bool = False) -> None:
+        prompt = PromptId(derived_id("feishu prompt", message.message_id))
+        await self.records.put_route(message.message_id, Route(session))
+        self._replies[prompt] = message.message_id
+        execution = self.execution(session, message.sender)
+        if steer:
+            await execution.steer(message.text, prompt)
+        else:
+            await execution.send_message(message.text, prompt)
+        self._hub.wake(session)
+
+    async def _while_running(self, message: ChatMessage, session: SessionId) -> None:
+        match self.options.while_running:
+            case "queue":
+                await self._prompt(message, session)
+            case "steer":
+                await self._prompt(message, session, steer=True)
+            case "stop":
+                await self.execution(session, message.sender).finish()
+                await self._prompt(message, session)
+            case "ignore":
+                await self.tell(message, localize(_BUSY), localize(_BUSY_TEXT))
+
+    async def _input(self, message: ChatMessage, summary: Summary, rows: list[AskRow]) -> None:
+        """A text answers the question, if the person may answer it; from anybody else it waits for its turn."""
+        questions = [each for each in rows if isinstance(each.ask, QuestionAsk)]
+        row = questions[0]
+        if not await self.may_answer(message.sender, row.ask, row.session, summary):
+            await self._prompt(message, summary.id)
+            return
+        try:
+            decision = parse_words(row.ask, message.text)
+        except BadInput as error:
+            await self.tell(message, localize(_NOT_AN_ANSWER), error_in_words(error), colour="orange")
+            return
+        await self._answer(message, summary.id, row, decision)
+
+    async def _typed(self, message: ChatMessage, summary: Summary, rows: list[AskRow]) -> None:
+        """A typed word decides only for the session's owner in a one-to-one chat with one open request."""
+        word = unicodedata.normalize("NFKC", message.text).strip().lower()
+        place = await self.records.place(summary.id)
+        is_owners = place is not None and place.owner == message.sender
+        if word in _WORDS and message.chat_kind == "p2p" and is_owners and len(rows) == 1:
+            row = rows[0]
+            if await self.may_answer(message.sender, row.ask, row.session, summary):
+                await self._answer(message, summary.id, row, _typed_decision(row.ask, agrees=_WORDS[word]))
+                return
+        await self._prompt(message, summary.id)
+        await self.tell(message, localize(_CLICK), localize(_CLICK_TEXT))
+
+    async def may_answer(self, open_id: str, ask: Ask, session: SessionId, summary: Summary) -> bool:
+        """`session` is that of the ask, which may be a subagent's; `summary` that of the chat."""
+        asked = (summary if session == summary.id else await self.client.get(ShowSession(session))).sender
+        linked = await self.links.people(open_id)
+        is_owner = self.options.host_person in linked or summary.person in linked
+        return self.options.people.may_answer(open_id, ask, asked, is_owner=is_owner)
+
+    async def _answer(self, message: ChatMessage, session: SessionId, row: AskRow, decision: Decision) -> None:
+        await self.records.put_route(message.message_id, Route(session, row.ask.id, decision))
+        execution = self.execution(row.session, message.sender)
+        try:
+            sent = await execution.decide(row.session, row.ask.id, decision)
+        except UnknownAsk:
+            sent = Answered(None, None, 0)
+        if isinstance(sent, Answered) and sent.by != person(message.sender):
+            await self.tell(message, localize(_ELSEWHERE), chosen_in_words(Closed(sent.decision, sent.by)))
+        self._hub.wake(session)
+
+    async def _summary(self, session: SessionId) -> Summary | None:
+        try:
+            return await self.client.get(ShowSession(session))
+        except UnknownSession:
+            return None
+
+
+def _typed_decision(ask: Ask, *, agrees: bool) -> Decision:
+    if isinstance(ask, PlanAsk):
+        return PlanDecision("default" if agrees else "keep")
+    return Allow() if agrees else Deny()

@@ -1,0 +1,108 @@
+"""Asks of sessions that are in no chat: they arrive in the chat that the session's person has linked to the bot."""
+
+from collections.abc import Sequence
+
+from coderelay.client.client import Client
+from coderelay.protocol.asks import Ask, PermissionAsk
+from coderelay.protocol.errors import UnknownAsk, UnknownSession
+from coderelay.protocol.events import AskAnswered, Recorded, SessionDeleted, StopRequested, TurnEnded, asks_in
+from coderelay.protocol.ids import SessionId
+from coderelay.protocol.queries import FindAsk, ListAsks, ShowSession
+from coderelay.protocol.summary import Summary
+from coderelay.surfaces.feishu.ask_cards import AskCards
+from coderelay.surfaces.feishu.ask_layouts import MOST_IN_A_BATCH, Closed
+from coderelay.surfaces.feishu.chat_records import ChatRecords
+from coderelay.surfaces.feishu.links import Links
+from coderelay.surfaces.feishu.outbox import ChatPlace
+
+_PREFIX = "mirror/"
+
+
+class MirroredAsks:
+    """They wait without limit, and their cards say which session they are of."""
+
+    def __init__(self, client: Client, records: ChatRecords, links: Links, cards: AskCards, host_person: str) -> None:
+        self._client = client
+        self._records = records
+        self._links = links
+        self._cards = cards
+        self._host_person = host_person
+        self._open: dict[SessionId, set[str]] = {}  # keys of cards with open asks, by session
+
+    async def reconcile(self) -> None:
+        """Show all asks that are open now, and how those were closed that have a card."""
+        for record in await self._records.open_cards():
+            if record.key.startswith(_PREFIX):
+                self._open.setdefault(record.session, set()).add(record.key)
+                await self._redraw(record.key, 0)
+        by_session: dict[SessionId, list[Ask]] = {}
+        for row in await self._client.get(ListAsks()):
+            by_session.setdefault(row.session, []).append(row.ask)
+        for session, asks in by_session.items():
+            await self._show(session, asks)
+
+    async def take(self, recorded: Recorded) -> None:
+        """Follow an event of a session that is in no chat."""
+        session = recorded.session
+        if asks := asks_in(recorded.event):
+            await self._show(session, asks)
+        elif isinstance(recorded.event, AskAnswered | StopRequested | TurnEnded | SessionDeleted):
+            for key in list(self._open.get(session, ())):
+                await self._redraw(key, recorded.at)
+
+    async def _show(self, session: SessionId, asks: Sequence[Ask]) -> None:
+        try:
+            root = await self._root(session)
+        except UnknownSession:
+            return
+        link = await self._links.of_person(root.person)
+        if link is None or await self._records.place(root.id) is not None:
+            return
+        for group in _groups(asks):
+            key = f"{_PREFIX}{group[0].id}"
+            if await self._records.card(key) is None:
+                self._open.setdefault(session, set()).add(key)
+                await self._cards.show(
+                    key,
+                    session,
+                    ChatPlace(link.chat_id),
+                    [(each, None) for each in group],
+                    title=root.title or root.last_prompt or root.id,
+                    is_owners=link.person == self._host_person,
+                )
+
+    async def _redraw(self, key: str, at: int) -> None:
+        record = await self._records.card(key)
+        if record is None:
+            return
+        asks: list[tuple[Ask, Closed | None]] = []
+        for each in record.asks:
+            try:
+                row = await self._client.get(FindAsk(each))
+            except (UnknownAsk, UnknownSession):
+                self._forget(record.session, key)
+                await self._records.close_card(record)
+                return
+            asks.append((row.ask, None if row.open else Closed(row.decision, row.by, at)))
+        await self._cards.show(key, record.session, ChatPlace(record.chat_id), asks)
+        if all(closed is not None for _, closed in asks):
+            self._forget(record.session, key)
+
+    def _forget(self, session: SessionId, key: str) -> None:
+        keys = self._open.get(session, set())
+        keys.discard(key)
+        if not keys:
+            self._open.pop(session, None)
+
+    async def _root(self, session: SessionId) -> Summary:
+        summary = await self._client.get(ShowSession(session))
+        while summary.parent is not None:
+            summary = await self._client.get(ShowSession(summary.parent))
+        return summary
+
+
+def _groups(asks: Sequence[Ask]) -> list[list[Ask]]:
+    """The asks of one card each: permissions of one batch together, others alone."""
+    permissions: list[Ask] = [each for each in asks if isinstance(each, PermissionAsk)]
+    several = [permissions[start : start + MOST_IN_A_BATCH] for start in range(0, len(permissions), MOST_IN_A_BATCH)]
+    return [*several, *([each] for each in asks if not isinstance(each, PermissionAsk))]

@@ -1,0 +1,148 @@
+"""The chats of a bot in this process, on a real log and a scripted model, with the messages as people see them.
+
+async with chat_house(tmp_path, script(says("hello"))) as bot:
+    await bot.say("hi")
+    assert (await bot.card("任务完成")).texts == (…)
+"""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from coderelay.client.client import NO_CAPABILITIES
+from coderelay.protocol.ids import SessionId
+from coderelay.protocol.queries import ListSessions
+from coderelay.surfaces.feishu.chat_hub import ChatHub
+from coderelay.surfaces.feishu.chat_options import ChatOptions
+from coderelay.surfaces.feishu.incoming import CardClick, ChatKind, ChatMessage, ClickAnswer
+from coderelay.surfaces.feishu.links import Links
+from coderelay.surfaces.feishu.outbox import ChatPlace
+from coderelay.surfaces.feishu.people import People
+from tests.feishu.card_reader import CardRead
+from tests.feishu.recording_outbox import RecordingOutbox, Shown
+from tests.house import InHouse, house
+from tests.model_server import Script
+
+ANNE, BOB, EVE = "ou_anne", "ou_bob", "ou_eve"
+PEOPLE = People(users=(ANNE, BOB))
+CHAT = "oc_anne"
+HOST_PERSON = "tester"  # who the sessions of the house belong to
+NOW = 1_800_000_000_000
+
+
+class ChatHouse:
+    def __init__(self, coder: InHouse, outbox: RecordingOutbox, hub: ChatHub) -> None:
+        self.coder = coder
+        self.outbox = outbox
+        self.hub = hub
+        self.client = coder.host.connect(NO_CAPABILITIES, "zh")
+        self._said = 0
+
+    async def say(
+        self,
+        text: str,
+        *,
+        sender: str = ANNE,
+        chat: str = CHAT,
+        kind: ChatKind = "p2p",
+        mentions_bot: bool = False,
+        thread: str = "",
+        message_id: str = "",
+    ) -> str:
+        self._said += 1
+        message_id = message_id or f"om_said_{id(self)}_{self._said}"
+        message = ChatMessage(
+            event_id=f"event_{message_id}",
+            message_id=message_id,
+            chat_id=chat,
+            chat_kind=kind,
+            sender=sender,
+            tenant="t",
+            text=text,
+            mentions_bot=mentions_bot,
+            thread_id=thread,
+        )
+        await self.hub.message(message)
+        return message_id
+
+    async def shown(self, title: str, *, chat: str = CHAT, nth: int = 1, text: str = "") -> Shown:
+        """The nth message of a chat whose card has this title now, as soon as it is there."""
+
+        def find() -> Shown | None:
+            found = [
+                each
+                for each in self.outbox.in_chat(chat)
+                if each.card.title.startswith(title) and text in each.card.text
+            ]
+            return found[nth - 1] if len(found) >= nth else None
+
+        return await self.outbox.until(find)
+
+    async def card(self, title: str, *, chat: str = CHAT, nth: int = 1, text: str = "") -> CardRead:
+        return (await self.shown(title, chat=chat, nth=nth, text=text)).card
+
+    async def click(
+        self,
+        shown: Shown,
+        label: str,
+        *,
+        by: str = ANNE,
+        form: dict[str, Any] | None = None,
+        change: Callable[[CardClick], CardClick] = lambda click: click,
+    ) -> ClickAnswer:
+        value = shown.card.button(label).value
+        return await self.click_value(shown, value, by=by, form=form, change=change)
+
+    async def click_value(
+        self,
+        shown: Shown,
+        value: dict[str, Any],
+        *,
+        by: str = ANNE,
+        form: dict[str, Any] | None = None,
+        change: Callable[[CardClick], CardClick] = lambda click: click,
+    ) -> ClickAnswer:
+        click = CardClick(
+            event_id=f"click_{shown.message_id}",
+            message_id=shown.message_id,
+            chat_id=shown.place.chat_id,
+            operator=by,
+            tenant="t",
+            value=value,
+            form=form or {},
+            at=NOW,
+        )
+        return await self.hub.click(change(click))
+
+    def titles(self, chat: str = CHAT) -> list[str]:
+        return [each.card.title for each in self.outbox.in_chat(chat)]
+
+    async def sessions(self) -> list[SessionId]:
+        return [each.id for each in await self.client.get(ListSessions())]
+
+    async def link(self, open_id: str, chat_id: str, person: str = HOST_PERSON) -> None:
+        links = Links(self.client.notebook("feishu:test"))
+        assert await links.redeem(await links.offer(person, NOW), open_id, chat_id, NOW) is not None
+
+
+@asynccontextmanager
+async def chat_house(
+    root: Path, script: Script, *, outbox: RecordingOutbox | None = None, language: str = "zh", **options: Any
+) -> AsyncGenerator[ChatHouse]:
+    """`outbox` is what was shown before, for a bot that starts again."""
+    async with house(root, script) as coder:
+        client = coder.host.connect(NO_CAPABILITIES, language)
+        shown = outbox or RecordingOutbox()
+        chosen = ChatOptions(host_person=HOST_PERSON, cwd=str(coder.folder), people=PEOPLE)
+        hub = ChatHub(client, client.notebook("feishu:test"), shown, replace(chosen, **options), NOW)
+        await hub.start()
+        try:
+            yield ChatHouse(coder, shown, hub)
+        finally:
+            await hub.close()
+
+
+__all__ = ["ANNE", "BOB", "CHAT", "EVE", "ChatHouse", "ChatPlace", "chat_house"]

@@ -19,7 +19,7 @@ Colour = Literal["blue", "green", "orange", "red", "grey"]
 
 MOST_BYTES = 24_000
 """Of all texts in a card. The platform allows 30 KB for a whole card, its JSON included."""
-_LABEL = 60
+_LABEL = 60  # the platform allows 100 characters
 _TITLE = 150
 _ROW = 4
 
@@ -147,7 +147,7 @@ def _newer_elements(part: Part) -> list[dict[str, Any]]:
         case Text():
             return [{"tag": "div", "text": _plain(part.text) | (_SMALL if part.is_small else {})}]
         case StreamedText():
-            return [{"tag": "div", "text": _plain(part.text) | {"element_id": STREAMED_ELEMENT}}]
+            return [{"tag": "div", "element_id": STREAMED_ELEMENT, "text": _plain(part.text)}]
         case Rule():
             return [{"tag": "hr"}]
         case Buttons():

@@ -1,0 +1,128 @@
+"""The platform's end of long connections: events go out in frames, and the answers come back in the same frames."""
+
+import asyncio
+import base64
+import json
+import random
+import threading
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from typing import Any
+
+from msgspec import Struct
+
+from coderelay.testing.feishu_server.frames import CONTROL, DATA, Frame, decode_frame
+
+Message = dict[str, Any]
+_PART_BYTES = 4096
+
+
+class ConnectionLost(Exception):
+    """The connection ended before an event was answered."""
+
+
+class EventAnswer(Struct, frozen=True):
+    code: int
+    data: Any
+
+
+class LongConnection:
+    """One WebSocket. It lives on the server's event loop; `push` is called from other threads."""
+
+    def __init__(self, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]) -> None:
+        self._receive = receive
+        self._send = send
+        self._waiting: dict[str, Future[EventAnswer]] = {}
+        self._loop = asyncio.get_running_loop()
+        self.pings = 0
+
+    async def serve(self) -> None:
+        """Until the client leaves, or the connection is dropped."""
+        try:
+            while (message := await self._receive())["type"] == "websocket.receive":
+                await self._take(decode_frame(message.get("bytes") or b""))
+        finally:
+            for each in self._waiting.values():
+                if not each.done():
+                    each.set_exception(ConnectionLost())
+
+    def push(self, message_id: str, event: bytes) -> "Future[EventAnswer]":
+        answer: Future[EventAnswer] = Future()
+        self._loop.call_soon_threadsafe(self._begin, message_id, event, answer)
+        return answer
+
+    def drop(self) -> None:
+        """Without a goodbye, as when the network fails."""
+        transport = getattr(getattr(self._send, "__self__", None), "transport", None)
+        self._loop.call_soon_threadsafe(transport.abort if transport is not None else lambda: None)
+
+    def _begin(self, message_id: str, event: bytes, answer: "Future[EventAnswer]") -> None:
+        self._waiting[message_id] = answer
+        task = self._loop.create_task(self._push(message_id, event))
+        task.add_done_callback(lambda done: self._failed(done, answer))
+
+    def _failed(self, done: "asyncio.Task[None]", answer: "Future[EventAnswer]") -> None:
+        if (done.cancelled() or done.exception() is not None) and not answer.done():
+            answer.set_exception(ConnectionLost())
+
+    async def _push(self, message_id: str, event: bytes) -> None:
+        parts = [event[at : at + _PART_BYTES] for at in range(0, len(event), _PART_BYTES)]
+        for number, part in enumerate(parts):
+            headers = {
+                "type": "event",
+                "message_id": message_id,
+                "trace_id": f"trace-{message_id}",
+                "sum": str(len(parts)),
+                "seq": str(number),
+            }
+            await self._send({"type": "websocket.send", "bytes": Frame(DATA, headers, part).encode()})
+
+    async def _take(self, frame: Frame) -> None:
+        if frame.method == CONTROL:
+            self.pings += 1
+            config = {"ReconnectCount": -1, "ReconnectInterval": 1, "ReconnectNonce": 0, "PingInterval": 5}
+            pong = Frame(CONTROL, {"type": "pong"}, json.dumps(config).encode())
+            await self._send({"type": "websocket.send", "bytes": pong.encode()})
+            return
+        waiting = self._waiting.pop(frame.headers["message_id"], None)
+        if waiting is not None and not waiting.done():
+            answer = json.loads(frame.payload)
+            data = answer.get("data")
+            waiting.set_result(EventAnswer(answer["code"], json.loads(base64.b64decode(data)) if data else None))
+
+
+class Connections:
+    """All long connections of the app. An event goes to one of them, at random."""
+
+    def __init__(self) -> None:
+        self.changed = threading.Condition()
+        self._open: list[LongConnection] = []
+        self.opened = 0
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def add(self, connection: LongConnection) -> None:
+        with self.changed:
+            self._open.append(connection)
+            self.opened += 1
+            self.changed.notify_all()
+
+    def remove(self, connection: LongConnection) -> None:
+        with self.changed:
+            self._open.remove(connection)
+            self.changed.notify_all()
+
+    def any(self, seconds: float) -> LongConnection:
+        with self.changed:
+            assert self.changed.wait_for(lambda: self._open, seconds), "no bot is connected"
+            return random.choice(self._open)
+
+    def wait(self, count: int, seconds: float) -> None:
+        with self.changed:
+            assert self.changed.wait_for(lambda: len(self._open) >= count, seconds), f"{len(self._open)} connections"
+
+    def drop(self) -> None:
+        with self.changed:
+            for each in self._open:
+                each.drop()

@@ -55,6 +55,10 @@ class Links:
         )
         return link if made else None
 
+    async def is_offered(self, code: str) -> bool:
+        """Whether nobody has used the code yet."""
+        return await self._notebook.read(_code(code)) is not None
+
     async def all(self) -> list[Link]:
         return [msgspec.json.decode(each.value, type=Link) for each in await self._notebook.list(_LINKS)]
 

@@ -1,0 +1,101 @@
+"""A bot on the platform: the connection, the outbox and the chats, put together and run until it is told to stop."""
+
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from socket import socket
+from typing import Protocol
+
+from msgspec import Struct
+
+from coderelay.protocol.notebook import Notebook
+from coderelay.surfaces.feishu.card_sender import CardSender
+from coderelay.surfaces.feishu.incoming import IncomingHandler
+from coderelay.surfaces.feishu.lark_api import AppCredentials, LarkApi
+from coderelay.surfaces.feishu.long_connection import LongConnection
+from coderelay.surfaces.feishu.notebook_outbox import NotebookOutbox
+from coderelay.surfaces.feishu.outbox import Outbox
+from coderelay.surfaces.feishu.rate_limits import RateLimits
+from coderelay.surfaces.feishu.receiver import AppIdentity, Receiver
+from coderelay.surfaces.feishu.webhook import Webhook, WebhookSecrets
+
+log = logging.getLogger(__name__)
+
+
+class Chats(IncomingHandler, Protocol):
+    """What takes messages and clicks, and shows sessions."""
+
+    async def start(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+class WebhookOptions(Struct, frozen=True):
+    listening: socket
+    secrets: WebhookSecrets
+
+
+class BotTiming(Struct, frozen=True):
+    """`lease_ms` is how long another bot leaves alone what this one is at: after a crash, that long passes until the
+    next one takes over."""
+
+    lease_ms: int = 15_000
+    pace: float = 1.0
+
+
+class Bot:
+    """`tell` is called with True whenever events can come, and with False when the connection is lost."""
+
+    def __init__(
+        self,
+        app: AppCredentials,
+        tenant: str,
+        notebook: Notebook,
+        chats: Callable[[Outbox], Chats],
+        tell: Callable[[bool], None],
+        timing: BotTiming = BotTiming(),  # noqa: B008  # it cannot change
+    ) -> None:
+        self._app = app
+        self._tenant = tenant
+        self._notebook = notebook
+        self._make_chats = chats
+        self._tell = tell
+        self._timing = timing
+
+    async def run(self, until: Awaitable[object], webhook: WebhookOptions | None) -> None:
+        """Raises CannotRun if the platform refuses the app."""
+        api = LarkApi(self._app)
+        try:
+            bot = await api.check()
+            sender = CardSender(self._app.app_id, api, RateLimits(scale=self._timing.pace), _now)
+            outbox = NotebookOutbox(self._notebook, sender, lease_ms=self._timing.lease_ms)
+            chats = self._make_chats(outbox)
+            identity = AppIdentity(self._app.app_id, bot, self._tenant)
+            receiver = Receiver(identity, self._notebook, chats, lease_ms=self._timing.lease_ms)
+            outbox.start()
+            await chats.start()
+            receiver.start()
+            try:
+                await self._serve(receiver, until, webhook)
+            finally:
+                await receiver.stop()
+                await chats.close()
+                await outbox.stop()
+        finally:
+            await api.close()
+
+    async def _serve(self, receiver: Receiver, until: Awaitable[object], webhook: WebhookOptions | None) -> None:
+        if webhook is not None:
+            server = Webhook(webhook.secrets, receiver.receive)
+            await server.serve(webhook.listening, until, lambda: self._tell(True))
+            return
+        connection = LongConnection(self._app, receiver.receive_or_ignore, self._tell)
+        connection.start()
+        try:
+            await until
+        finally:
+            await connection.stop()
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000

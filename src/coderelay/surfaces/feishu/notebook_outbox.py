@@ -1,0 +1,259 @@
+"""The outbox in the surface's notebook: what it holds is sent until the platform has it, by whichever bot lives."""
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Callable
+
+import msgspec
+from msgspec.structs import replace
+
+from coderelay.protocol.ids import new_id
+from coderelay.protocol.notebook import Change, Entry, Notebook
+from coderelay.surfaces.feishu.card_record import (
+    CARDS,
+    DEAD,
+    MESSAGES,
+    UNSENT,
+    CardRecord,
+    DeadLetter,
+    decode_record,
+    wants_streaming,
+)
+from coderelay.surfaces.feishu.card_sender import CardSender, SentCard
+from coderelay.surfaces.feishu.lark_api import PlatformError
+from coderelay.surfaces.feishu.outbox import Card, ChatPlace
+from coderelay.surfaces.feishu.rate_limits import call_limits, card_limit
+
+_LEASE_MS = 20_000
+_SWEEP_SECONDS = 5.0
+_FIRST_PAUSE_MS, _LONGEST_PAUSE_MS = 500, 60_000
+_TRIED_MS = 3600 * 1000  # the platform recognises a repeated message for an hour
+_KEPT_MS = 15 * 24 * 3600 * 1000  # a message can be changed for 14 days
+_UNKNOWN_ATTEMPTS = 3
+
+log = logging.getLogger(__name__)
+
+
+class NotebookOutbox:
+    """An Outbox; see outbox.py for the contract. `clock` is in milliseconds."""
+
+    def __init__(
+        self,
+        notebook: Notebook,
+        sender: CardSender,
+        clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+        lease_ms: int = _LEASE_MS,
+    ) -> None:
+        self._notebook = notebook
+        self._sender = sender
+        self._clock = clock
+        self._lease_ms = lease_ms
+        self._me = new_id()
+        self._sending: dict[str, asyncio.Task[None]] = {}
+        self._again: set[str] = set()
+        self._texts: dict[str, str] = {}
+        self._streams: dict[str, asyncio.Task[None]] = {}
+        self._sweeping: asyncio.Task[None] | None = None
+        self._is_stopping = False
+
+    def start(self) -> None:
+        self._sweeping = asyncio.create_task(self._sweep())
+
+    async def stop(self, seconds: float = 3.0) -> None:
+        """Send what can be sent within this time. The rest is kept for the next process."""
+        self._is_stopping = True
+        for task in (self._sweeping, *self._streams.values()):
+            if task is not None:
+                task.cancel()
+        if self._sending:
+            await asyncio.wait([*self._sending.values()], timeout=seconds)
+        left = [*self._sending.values()]
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, *self._streams.values(), return_exceptions=True)
+
+    async def show(self, key: str, place: ChatPlace, card: Card) -> None:
+        if not wants_streaming(card):
+            self._texts.pop(key, None)
+        while True:
+            entry, record = await self._load(key)
+            if record is not None and record.card == card and not record.is_dead:
+                break
+            marks = (Change(UNSENT + key, b""), Change(DEAD + key, None))
+            if await self._write(key, entry, self._wanting(record, place, card), *marks):
+                break
+        self._wake(key)
+
+    def stream(self, key: str, text: str) -> None:
+        self._texts[key] = text
+        if key not in self._streams and not self._is_stopping:
+            task = asyncio.create_task(self._stream(key))
+            self._streams[key] = task
+            task.add_done_callback(lambda _: self._streams.pop(key, None))
+
+    async def message_of(self, key: str) -> str | None:
+        _, record = await self._load(key)
+        return record.message_id or None if record is not None else None
+
+    async def key_of(self, message_id: str) -> str | None:
+        entry = await self._notebook.read(MESSAGES + message_id)
+        return entry.value.decode() if entry is not None else None
+
+    def _wanting(self, record: CardRecord | None, place: ChatPlace, card: Card) -> CardRecord:
+        """The record with a new state of the card. This bot sends it, unless another is at it."""
+        now = self._clock()
+        if record is None:
+            return CardRecord(place, card, now, holder=self._me, until=now + self._lease_ms)
+        wanting = replace(
+            record, card=card, wanted=record.wanted + 1, attempts=0, trying_since=0, not_before=0, is_dead=False
+        )
+        if record.is_sent or record.is_dead or record.holder == self._me or record.until < now:
+            wanting = replace(wanting, holder=self._me, until=now + self._lease_ms)
+        return wanting
+
+    async def _load(self, key: str) -> tuple[Entry | None, CardRecord | None]:
+        entry = await self._notebook.read(CARDS + key)
+        return entry, None if entry is None else decode_record(entry.value)
+
+    async def _write(self, key: str, entry: Entry | None, record: CardRecord, *more: Change) -> bool:
+        version = 0 if entry is None else entry.version
+        change = Change(CARDS + key, msgspec.json.encode(record), at=version)
+        return bool(await self._notebook.write(change, *more))
+
+    def _wake(self, key: str) -> None:
+        if self._is_stopping:
+            return
+        if key in self._sending:
+            self._again.add(key)
+            return
+        task = asyncio.create_task(self._send_all(key))
+        self._sending[key] = task
+        task.add_done_callback(lambda _: self._slept(key))
+
+    def _slept(self, key: str) -> None:
+        self._sending.pop(key, None)
+        if key in self._again:
+            self._again.discard(key)
+            self._wake(key)
+
+    async def _send_all(self, key: str) -> None:
+        try:
+            while not self._is_stopping and await self._send_once(key):
+                pass
+        except Exception:  # one request of the surface; the sweep tries again
+            log.exception("a card could not be sent")
+
+    async def _send_once(self, key: str) -> bool:
+        """Send the newest state of a card, if this bot is to do it. Returns whether there may be more to do."""
+        entry, record = await self._load(key)
+        if entry is None or record is None or record.is_sent or record.is_dead:
+            return False
+        now = self._clock()
+        if record.holder != self._me and record.until > now:
+            return False
+        if record.not_before > now:
+            await asyncio.sleep((record.not_before - now) / 1000)
+            return True
+        if record.holder != self._me or record.until < now + self._lease_ms // 2:
+            await self._write(key, entry, self._held(record))
+            return True  # held now, or changed meanwhile
+        await self._sender.pause(*self._sender.limits_of(record))
+        entry, record = await self._load(key)  # a newer state may have come
+        if record is None or record.holder != self._me:
+            return True
+        try:
+            sent = await self._sender.send(key, record)
+        except PlatformError as error:
+            await self._failed(key, record, error)
+        else:
+            await self._sent(key, record, sent)
+        return True
+
+    def _held(self, record: CardRecord) -> CardRecord:
+        return replace(record, holder=self._me, until=self._clock() + self._lease_ms)
+
+    async def _sent(self, key: str, sent_record: CardRecord, sent: SentCard) -> None:
+        while True:
+            entry, record = await self._load(key)
+            if record is None:
+                return
+            settled = replace(
+                record,
+                shown=max(record.shown, sent_record.wanted),
+                message_id=sent.message_id,
+                card_id=sent.card_id,
+                is_streaming=sent.is_streaming,
+                attempts=0,
+                trying_since=0,
+                error="",
+            )
+            more = [Change(MESSAGES + sent.message_id, key.encode())] if not sent_record.message_id else []
+            if settled.is_sent:
+                settled = replace(settled, holder="", until=0)
+                more.append(Change(UNSENT + key, None))
+            if await self._write(key, entry, settled, *more):
+                break
+        if sent.is_streaming and key in self._texts:
+            self.stream(key, self._texts[key])  # it came before the card was there
+
+    async def _failed(self, key: str, sent_record: CardRecord, error: PlatformError) -> None:
+        while True:
+            entry, record = await self._load(key)
+            if record is None:
+                return
+            now = self._clock()
+            failed = replace(
+                record,
+                attempts=record.attempts + 1,
+                trying_since=record.trying_since or now,
+                error=str(error)[:500],
+                not_before=now + _pause_ms(record.attempts, error),
+            )
+            more: list[Change] = []
+            if record.wanted == sent_record.wanted and _is_hopeless(failed, error, now):
+                failed = replace(failed, is_dead=True, holder="", until=0)
+                letter = DeadLetter(key, record.place.chat_id, failed.error, now)
+                more = [Change(UNSENT + key, None), Change(DEAD + key, msgspec.json.encode(letter))]
+            if await self._write(key, entry, failed, *more):
+                log.warning("a card is not accepted (%s)%s", error, ", and is given up" if failed.is_dead else "")
+                return
+
+    async def _stream(self, key: str) -> None:
+        """Show the newest text again and again. Texts in between are dropped."""
+        while key in self._texts:
+            _, record = await self._load(key)
+            if record is None or not record.is_streaming:
+                return  # it is not sent yet, or is no card to stream to; newer text tries again
+            await self._sender.pause(card_limit(record.card_id), *call_limits("content"))
+            text = self._texts.pop(key, None)
+            if text is None:
+                return
+            try:
+                await self._sender.stream(record, text)
+            except PlatformError as error:
+                log.info("streamed text is dropped: %s", error)
+
+    async def _sweep(self) -> None:
+        """Take over what another process has left, and forget what cannot be changed any more."""
+        while True:
+            try:
+                for entry in await self._notebook.list(UNSENT):
+                    self._wake(entry.key.removeprefix(UNSENT))
+                for beginning in (CARDS, MESSAGES, DEAD, UNSENT):
+                    await self._notebook.erase(beginning, before=self._clock() - _KEPT_MS)
+            except Exception:  # the next round may find the database again
+                log.exception("the outbox could not be looked through")
+            await asyncio.sleep(min(_SWEEP_SECONDS, self._lease_ms / 1000))
+
+
+def _pause_ms(attempts: int, error: PlatformError) -> int:
+    longest = min(_FIRST_PAUSE_MS * 2 ** min(attempts, 10), _LONGEST_PAUSE_MS)
+    return max(int(longest * random.uniform(0.5, 1.0)), int(error.retry_after * 1000))
+
+
+def _is_hopeless(record: CardRecord, error: PlatformError, now: int) -> bool:
+    if error.may_pass:
+        return now - record.trying_since > _TRIED_MS
+    return error.trouble in ("gone", "permission") or bool(error.code) or record.attempts >= _UNKNOWN_ATTEMPTS

@@ -183,7 +183,7 @@ def _word(outcome: object) -> str:
 @asynccontextmanager
 async def house(root: Path, script: Script, *, build: Callable[..., App] = App) -> AsyncGenerator[InHouse, None]:
     folder = root / "work"
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True, parents=True)
     async with model_server(script) as server:
         env = {
             "CODER_HOME": str(root / "home"),

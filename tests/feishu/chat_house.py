@@ -5,6 +5,7 @@ async with chat_house(tmp_path, script(says("hello"))) as bot:
     assert (await bot.card("任务完成")).texts == (…)
 """
 
+import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -81,6 +82,15 @@ class ChatHouse:
 
         return await self.outbox.until(find)
 
+    async def results(self, count: int) -> None:
+        """Wait until so many turns have ended, in whichever chats."""
+
+        def last() -> Shown | None:
+            found = [each for each in self.outbox.messages.values() if each.key.startswith("result/")]
+            return found[count - 1] if len(found) >= count else None
+
+        await self.outbox.until(last)
+
     async def card(self, title: str, *, chat: str = CHAT, nth: int = 1, text: str = "") -> CardRead:
         return (await self.shown(title, chat=chat, nth=nth, text=text)).card
 
@@ -137,8 +147,8 @@ async def chat_house(
         client = coder.host.connect(NO_CAPABILITIES, language)
         shown = outbox or RecordingOutbox()
         chosen = ChatOptions(host_person=HOST_PERSON, cwd=str(coder.folder), people=PEOPLE)
-        hub = ChatHub(client, client.notebook("feishu:test"), shown, replace(chosen, **options), NOW)
-        await hub.start()
+        hub = ChatHub(client, client.notebook("feishu:test"), shown, replace(chosen, **options))
+        await hub.start(time.time_ns() // 1_000_000)
         try:
             yield ChatHouse(coder, shown, hub)
         finally:

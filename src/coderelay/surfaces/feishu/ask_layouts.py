@@ -234,7 +234,11 @@ def _batch(card: AskCard, asks: Sequence[tuple[Ask, Closed | None]]) -> Layout:
 def _questions(card: AskCard, ask: QuestionAsk) -> Layout:
     if is_free_text(ask):
         text = ask_text(ask)
-        return Layout(localize(_INPUT), "blue", (*_of_session(card), Text(text), *web_link(card.url)), summary=text)
+        field = TextField("q0_other", localize(_INPUT))
+        form = Form("answer", (field,), card.button(_SUBMIT, ask, "submit", "primary"))
+        form_elsewhere = (form,) if card.session_title else ()  # here, what is typed answers it
+        parts_of_input = (*_of_session(card), Text(text), *form_elsewhere, *web_link(card.url))
+        return Layout(localize(_INPUT), "blue", parts_of_input, summary=text)
     one = ask.questions[0] if len(ask.questions) == 1 else None
     parts: list[Part] = [*_of_session(card)]
     if one is not None and not one.multi_select:

@@ -102,8 +102,9 @@ class ChatRecords:
     async def close_card(self, record: AskCardRecord) -> None:
         await self._put(f"chat.card/{record.key}", msgspec.structs.replace(record, is_open=False))
 
-    async def open_cards(self) -> list[AskCardRecord]:
-        return [each for _, each in await self._all("chat.card/", AskCardRecord) if each.is_open]
+    async def cards(self, beginning: str) -> list[AskCardRecord]:
+        """The cards of the last days whose keys begin so."""
+        return [each for _, each in await self._all(f"chat.card/{beginning}", AskCardRecord)]
 
     async def route(self, message_id: str) -> Route | None:
         return await self._read(f"chat.route/{message_id}", Route)

@@ -167,6 +167,8 @@ class ChatView:
         self._draw()
 
     def _call(self, message: CallBegan | CallOver) -> None:
+        if self._stretch is None and isinstance(message, CallOver):
+            return  # a call that never began, because the turn was stopped
         line = f"{message.tool}: {message.title}"
         self._current().calls[message.call_id] = (
             f"⏳ {line}" if isinstance(message, CallBegan) else f"{_mark(message)} {line} · {retell(message.line)}"

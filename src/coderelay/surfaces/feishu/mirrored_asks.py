@@ -6,7 +6,7 @@ from coderelay.client.client import Client
 from coderelay.protocol.asks import Ask, PermissionAsk
 from coderelay.protocol.errors import UnknownAsk, UnknownSession
 from coderelay.protocol.events import AskAnswered, Recorded, SessionDeleted, StopRequested, TurnEnded, asks_in
-from coderelay.protocol.ids import SessionId
+from coderelay.protocol.ids import AskId, SessionId
 from coderelay.protocol.queries import FindAsk, ListAsks, ShowSession
 from coderelay.protocol.summary import Summary
 from coderelay.surfaces.feishu.ask_cards import AskCards
@@ -31,13 +31,17 @@ class MirroredAsks:
 
     async def reconcile(self) -> None:
         """Show all asks that are open now, and how those were closed that have a card."""
-        for record in await self._records.open_cards():
-            if record.key.startswith(_PREFIX):
+        rows = await self._client.get(ListAsks())
+        known: set[AskId] = set()
+        for record in await self._records.cards(_PREFIX):
+            known |= set(record.asks)
+            if record.is_open:
                 self._open.setdefault(record.session, set()).add(record.key)
                 await self._redraw(record.key, 0)
         by_session: dict[SessionId, list[Ask]] = {}
-        for row in await self._client.get(ListAsks()):
-            by_session.setdefault(row.session, []).append(row.ask)
+        for row in rows:
+            if row.ask.id not in known:
+                by_session.setdefault(row.session, []).append(row.ask)
         for session, asks in by_session.items():
             await self._show(session, asks)
 

@@ -1,0 +1,154 @@
+"""Shows what happens in the sessions: those that are in a chat as its cards, of the others the asks.
+
+One feed of all sessions says where something happens. A session that is in a chat is then followed by a task of its
+own until it is at rest.
+"""
+
+import asyncio
+import logging
+from contextlib import aclosing, suppress
+
+from coderelay.client.client import Client
+from coderelay.client.language import speaking
+from coderelay.protocol.errors import CoderError, UnknownSession
+from coderelay.protocol.events import Recorded
+from coderelay.protocol.ids import PromptId, SessionId
+from coderelay.protocol.queries import ListChildren, ListSessions, ShowSession
+from coderelay.surfaces.feishu.ask_cards import AskCards
+from coderelay.surfaces.feishu.card_layout import CardSchema
+from coderelay.surfaces.feishu.chat_records import ChatRecords
+from coderelay.surfaces.feishu.chat_session import ChatSession
+from coderelay.surfaces.feishu.links import Links
+from coderelay.surfaces.feishu.mirrored_asks import MirroredAsks
+from coderelay.surfaces.feishu.outbox import Outbox
+
+log = logging.getLogger(__name__)
+
+_AGAIN_SECONDS = 1.0
+_ALL = 1_000_000
+
+
+class ChatPresenter:
+    """`replies` are the messages that prompts came in. `client` speaks the language of the cards."""
+
+    def __init__(
+        self,
+        client: Client,
+        records: ChatRecords,
+        links: Links,
+        outbox: Outbox,
+        cards: AskCards,
+        host_person: str,
+        schema: CardSchema,
+        replies: dict[PromptId, str],
+    ) -> None:
+        self._client = client
+        self._records = records
+        self._links = links
+        self._outbox = outbox
+        self._cards = cards
+        self._host_person = host_person
+        self._schema: CardSchema = schema
+        self._replies = replies
+        self._mirror = MirroredAsks(client, records, links, cards, host_person)
+        self._cursors: dict[SessionId, int] = {}
+        self._group: asyncio.TaskGroup | None = None  # while this bot presents
+        self._running: set[SessionId] = set()
+        self._woken: set[SessionId] = set()  # while they are in `_running`
+
+    async def present(self) -> None:
+        """Show what happened while no bot ran, and follow what happens from now on, until cancelled."""
+        with speaking(self._client.language):
+            self._cursors = {}
+            await self._learn_cursors()
+            try:
+                async with asyncio.TaskGroup() as group:
+                    self._group = group
+                    group.create_task(self._follow())
+                    await self._catch_up()
+                    self.relinked()
+            finally:
+                self._group = None
+                self._running.clear()
+
+    def wake(self, session: SessionId) -> None:
+        """Something happened in a session, or is about to; if it is in a chat, that is shown."""
+        if self._group is None:
+            return
+        if session in self._running:
+            self._woken.add(session)
+            return
+        self._running.add(session)
+        self._group.create_task(self._run(session))
+
+    def relinked(self) -> None:
+        """Who has linked a chat has changed, so other asks may have to be shown."""
+        if self._group is not None:
+            self._group.create_task(self._reconcile())
+
+    async def _catch_up(self) -> None:
+        for session, place in (await self._records.places()).items():
+            with suppress(UnknownSession):
+                summary = await self._client.get(ShowSession(session))
+                if summary.turn_open or summary.queued or summary.head > place.cursor:
+                    self.wake(session)
+
+    async def _run(self, session: SessionId) -> None:
+        while True:
+            self._woken.discard(session)
+            await self._show(session)
+            if session not in self._woken:
+                self._running.discard(session)
+                return
+
+    async def _show(self, session: SessionId) -> None:
+        """Until the session is at rest. Whatever breaks off, the next attempt goes on after what was shown."""
+        shown = ChatSession(
+            self._client, session, self._records, self._outbox, self._cards, self._schema, self._replies
+        )
+        try:
+            place = await self._records.place(session)
+            if place is not None:
+                is_owner = self._host_person in await self._links.people(place.owner)
+                await shown.run(is_owners=is_owner and place.kind == "p2p")
+        except UnknownSession:
+            return
+        except Exception:
+            log.exception("the session %s could not be shown", session)
+            self._woken.add(session)
+            await asyncio.sleep(_AGAIN_SECONDS)
+
+    async def _reconcile(self) -> None:
+        with speaking(self._client.language):  # whoever wanted it may speak another
+            try:
+                await self._mirror.reconcile()
+            except CoderError:
+                log.exception("open asks could not be shown")
+
+    async def _follow(self) -> None:
+        while True:
+            try:
+                async with aclosing(self._client.follow_all(self._cursors)) as events:
+                    async for session, each in events:
+                        if isinstance(each, Recorded):
+                            await self._take(each)
+                            self._cursors[session] = each.seq
+            except Exception:
+                log.exception("the feed of all sessions broke off")
+            await asyncio.sleep(_AGAIN_SECONDS)
+
+    async def _take(self, recorded: Recorded) -> None:
+        if recorded.session in self._running:
+            self._woken.add(recorded.session)
+        elif await self._records.place(recorded.session) is not None:
+            self.wake(recorded.session)
+        else:
+            await self._mirror.take(recorded)
+
+    async def _learn_cursors(self) -> None:
+        for each in await self._client.get(ListSessions(limit=_ALL)):
+            self._cursors[each.id] = each.head
+            if each.turn_open and each.children:
+                with suppress(UnknownSession):
+                    for child in await self._client.get(ListChildren(each.id)):
+                        self._cursors[child.id] = child.head

@@ -1,0 +1,116 @@
+"""Which of several bots of one app shows what happens in the sessions: one at a time.
+
+Every bot takes messages and clicks, whichever reaches it. But two that draw the same cards would undo each other's
+drawings for moments, and stream into the same card. So one holds the lease in the surface's notebook. If that one
+dies, another takes over: at once if it can see that the process has gone, and otherwise when the lease has run out.
+"""
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Awaitable, Callable
+
+import msgspec
+from msgspec import Struct
+
+from coderelay.protocol.ids import new_id
+from coderelay.protocol.notebook import Change, Entry, Notebook
+
+LEASE_MS = 12_000
+_RENEW_SECONDS = 3.0
+_LOOK_SECONDS = 1.0
+_KEY = "chat.presenter"
+
+log = logging.getLogger(__name__)
+
+
+class _Lease(Struct, frozen=True):
+    """`machine` names the space in which `pid` means something."""
+
+    holder: str
+    until: int
+    machine: str
+    pid: int
+
+
+class PresenterLease:
+    """`clock` is in milliseconds."""
+
+    def __init__(self, notebook: Notebook, clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000) -> None:
+        self._notebook = notebook
+        self._clock = clock
+        self._me = new_id()
+        self._machine = _machine()
+        self._version = 0
+
+    async def run(self, present: Callable[[], Awaitable[None]]) -> None:
+        """Present while this bot holds the lease, again and again, until it is cancelled."""
+        try:
+            while True:
+                await self._until_held()
+                await self._while_held(present)
+        finally:
+            if self._version:
+                await asyncio.shield(self._notebook.write(Change(_KEY, None, self._version)))
+
+    async def _until_held(self) -> None:
+        while True:
+            try:
+                entry = await self._notebook.read(_KEY)
+                if entry is None or self._is_free(entry):
+                    await self._write(0 if entry is None else entry.version)
+                    if self._version:
+                        return
+            except Exception:
+                log.exception("it could not be found out which bot shows the sessions")
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    async def _while_held(self, present: Callable[[], Awaitable[None]]) -> None:
+        presenting = asyncio.ensure_future(present())
+        try:
+            while self._version and not presenting.done():
+                await asyncio.wait([presenting], timeout=_RENEW_SECONDS)
+                await self._renew()
+        finally:
+            presenting.cancel()
+            for ended in await asyncio.gather(presenting, return_exceptions=True):
+                if isinstance(ended, Exception):
+                    log.error("the sessions cannot be shown", exc_info=ended)
+                    await asyncio.sleep(_LOOK_SECONDS)
+
+    async def _renew(self) -> None:
+        try:
+            await self._write(self._version)
+        except Exception:
+            log.exception("the lease of the bot that shows the sessions could not be renewed")
+
+    async def _write(self, version: int) -> None:
+        lease = _Lease(self._me, self._clock() + LEASE_MS, self._machine, os.getpid())
+        self._version = await self._notebook.write(Change(_KEY, msgspec.json.encode(lease), version))
+
+    def _is_free(self, entry: Entry) -> bool:
+        lease = msgspec.json.decode(entry.value, type=_Lease)
+        if lease.holder == self._me:
+            return True
+        return lease.until < self._clock() or (lease.machine == self._machine and _has_gone(lease.pid))
+
+
+def _has_gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        pass
+    return False
+
+
+def _machine() -> str:
+    """This run of this machine, and the space of process ids in it. Empty where that cannot be told, and a process of
+    an empty machine is never seen to have gone."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            return f"{file.read().strip()} {os.readlink('/proc/self/ns/pid')}"
+    except OSError:
+        return new_id()  # equal to no other

@@ -48,7 +48,7 @@ def test_every_setting_is_shown_with_where_it_comes_from(coder: Coder, folder: P
     (server,) = [line for line in lines if line.startswith("mcp_servers.docs")]
     assert server.endswith("(.mcp.json)")
     assert "abc" not in server
-    assert not [line for line in lines if line.startswith("feishu.")], "what does nothing yet is not shown"
+    assert not [line for line in lines if line.startswith("agents.mine")], "what does nothing yet is not shown"
 
 
 def test_what_is_not_trusted_is_not_shown_as_if_it_held(coder: Coder) -> None:
@@ -72,7 +72,7 @@ def test_a_setting_is_written_to_the_persons_file_and_holds_at_once(coder: Coder
             == "there is no setting 'nothing.here'\n/config lists all settings."
         )
         assert "coder mcp add" in told(screen, "/config mcp_servers.x {}")
-        assert told(screen, "/config feishu.app_id x") == "feishu.app_id is not available yet"
+        assert told(screen, "/config agents.mine.mode plan") == "agents.mine.mode is not available yet"
     written = json.loads((coder.home / "config.json").read_text())
     assert written == {
         "permissions.deny": ["bash(rm *)"],

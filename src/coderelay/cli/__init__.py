@@ -48,6 +48,8 @@ def main() -> int:
             from coderelay.cli.web import main as run_command
         case "app":
             from coderelay.cli.app import main as run_command
+        case "feishu":
+            from coderelay.cli.feishu import main as run_command
         case "acp":
             from coderelay.cli.acp import main as run_command
         case "sessions":

@@ -10,9 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from coderelay.app import App
-from coderelay.cli.startup.arguments import Arguments
+from coderelay.cli.startup.arguments import Arguments, port_number
 from coderelay.cli.startup.open_app import new_app
-from coderelay.cli.web import open_browser, port_number, run_command, run_server
+from coderelay.cli.web import open_browser, run_command, run_server
 from coderelay.client.language import t
 
 _BROWSERS = (

@@ -3,16 +3,16 @@
 import argparse
 import asyncio
 import os
-import signal
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from coderelay.app import App
-from coderelay.cli.startup.arguments import Arguments
-from coderelay.cli.startup.interrupts import INTERRUPTED, is_ignored, run_loop
+from coderelay.cli.startup.arguments import Arguments, port_number
+from coderelay.cli.startup.interrupts import INTERRUPTED, run_loop
 from coderelay.cli.startup.open_app import current_person, new_app
+from coderelay.cli.startup.stop_signals import stop_on_signals
 from coderelay.client.client import Capabilities
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import t
@@ -60,12 +60,6 @@ def _parser() -> Arguments:
     return parser
 
 
-def port_number(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and 0 <= int(text[:6]) <= 65535):
-        raise argparse.ArgumentTypeError(t("must be a port number"))
-    return int(text)
-
-
 async def _run(options: argparse.Namespace, app: App) -> int:
     def announce(link: str) -> None:
         _announce(link, is_opened=not options.no_open)
@@ -92,7 +86,7 @@ async def run_server(
         options = HubOptions(_folder(), settings.input_while_running)
         hub = EventHub(client, current_person("web"), options)
         await hub.start()
-        stopped = _stop_on_signals()
+        stopped = stop_on_signals()
         watching = None if ended is None else asyncio.create_task(_set_after(ended(), stopped))
         try:
             await serve(
@@ -146,23 +140,6 @@ def _dev_port() -> int:
         return port_number(text)
     except argparse.ArgumentTypeError:
         raise BadInput(say("PORT must be a port number, not {value}", value=repr(text))) from None
-
-
-def _stop_on_signals() -> asyncio.Event:
-    """The first signal ends the server in order, a second one at once."""
-    stopped = asyncio.Event()
-
-    def stop() -> None:
-        standard_streams.hurry()
-        if stopped.is_set():
-            os._exit(INTERRUPTED)
-        stopped.set()
-
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if not is_ignored(number):
-            loop.add_signal_handler(number, stop)
-    return stopped
 
 
 def _announce(link: str, *, is_opened: bool) -> None:

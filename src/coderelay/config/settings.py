@@ -117,16 +117,26 @@ class AcpConfig(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FeishuConfig(Struct, frozen=True, forbid_unknown_fields=True):
+    """`domain` is `feishu`, `lark` or an address. `tenant` is the only tenant whose events count; without one, it is
+    that of the first event. `lang` is the language of the cards, whatever that of this machine is. Questions wait
+    `input_timeout_s` seconds. `web_url` is where people reach `coder web`, for links."""
+
     app_id: Text | None = None
-    app_secret_env: Variable | None = None
-    encrypt_key_env: Variable | None = None
-    verification_token_env: Variable | None = None
-    domain: Text | None = None
+    app_secret_env: Variable = "FEISHU_APP_SECRET"
+    encrypt_key_env: Variable = "FEISHU_ENCRYPT_KEY"
+    verification_token_env: Variable = "FEISHU_VERIFICATION_TOKEN"
+    domain: Text = "feishu"
+    tenant: Text | None = None
     cwd: Text | None = None
+    roots: Texts = ()
     users: Texts = ()
     chats: Texts = ()
     approvers: Texts = ()
+    groups: Literal["own", "shared"] = "own"
     input_timeout_s: Positive = 300
+    lang: Language = "zh"
+    card_schema: Literal["2.0", "1.0"] = "2.0"
+    web_url: Address | None = None
 
 
 class AgentConfig(Struct, frozen=True, forbid_unknown_fields=True):
@@ -186,7 +196,7 @@ class HookGroup(Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"has a `matcher` that is no regular expression: {error}") from error
 
 
-TO_COME = ("feishu", "agents")
+TO_COME = ("agents",)
 """Keys of parts that this version does not have. They are checked like others and then refused, because a setting
 that does nothing deceives the person who wrote it. Of `agents`, only `agents.native.tools` is there."""
 

@@ -188,8 +188,8 @@ class ConfiguredFolders:
         """The values of the environment variables that are configured to hold keys, whatever their names."""
         feishu = settings.feishu
         variables = [feishu.app_secret_env, feishu.encrypt_key_env, feishu.verification_token_env]
-        variables += [each.api_key_env for each in settings.providers.values()]
-        return [self._env[name] for name in variables if name is not None and name in self._env]
+        variables += [each.api_key_env for each in settings.providers.values() if each.api_key_env is not None]
+        return [self._env[name] for name in variables if name in self._env]
 
 
 def _built_in_commands() -> frozenset[str]:

@@ -13,7 +13,8 @@ AGENTS = ("native", "guide")
 PICK = "\0"
 """The value of `--resume` without an ID. Nobody can type it."""
 SUBCOMMANDS = (
-    *("web", "app", "acp", "sessions", "resume", "asks", "answer", "permissions", "mcp", "model", "doctor"),
+    *("web", "app", "feishu", "acp", "sessions", "resume", "asks", "answer", "permissions", "mcp", "model"),
+    "doctor",
     "completions",
 )
 _COLUMNS = 80
@@ -52,6 +53,12 @@ class HelpText(argparse.RawDescriptionHelpFormatter):
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=_columns() - 2)
+
+
+def port_number(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and 0 <= int(text[:6]) <= 65535):
+        raise argparse.ArgumentTypeError(t("must be a port number"))
+    return int(text)
 
 
 def _columns() -> int:

@@ -1,0 +1,207 @@
+"""`coder feishu`: a bot in the chats of Feishu or Lark, in which people work with coder.
+
+docs/feishu.md says how to create the app. `coder feishu link` makes a chat yours: what any of your sessions asks
+arrives there, too.
+"""
+
+import argparse
+import asyncio
+import os
+import sys
+import time
+
+from coderelay.app import App
+from coderelay.cli.startup.arguments import Arguments, HelpText, port_number
+from coderelay.cli.startup.interrupts import INTERRUPTED, run_loop
+from coderelay.cli.startup.open_app import current_person, new_app
+from coderelay.cli.startup.stop_signals import stop_on_signals
+from coderelay.client.client import NO_CAPABILITIES
+from coderelay.client.errors import error_in_words
+from coderelay.client.language import t
+from coderelay.config.settings import FeishuConfig
+from coderelay.host.host import Host
+from coderelay.protocol.errors import BadInput, CannotRun, CoderError
+from coderelay.protocol.translatable import say
+from coderelay.surfaces import standard_streams
+from coderelay.surfaces.feishu.chat_options import ChatOptions
+from coderelay.surfaces.feishu.links import CODE_SECONDS, Links
+from coderelay.surfaces.feishu.people import People
+
+_DOMAINS = {"feishu": "https://open.feishu.cn", "lark": "https://open.larksuite.com"}
+_WEBHOOK_PORT = 8788
+_LINK_PAUSE = 1.0
+
+
+def main(arguments: list[str]) -> int:
+    options = _parser().parse_args(arguments)
+    standard_streams.write_behind()
+    try:
+        return run_loop(_run(options, new_app()))
+    except CoderError as error:
+        sys.stderr.write(f"coder: {error_in_words(error)}\n")
+        return 1
+    except KeyboardInterrupt:
+        standard_streams.hurry()
+        return INTERRUPTED
+
+
+def _parser() -> Arguments:
+    told = t(__doc__ or "")
+    parser = Arguments(prog="coder feishu", description=told, allow_abbrev=False, formatter_class=HelpText)
+    add = parser.add_argument
+    add("--webhook", action="store_true", help=t("let the platform call this machine, instead of connecting to it"))
+    add("--host", default="127.0.0.1", metavar="H", help=t("the address that the webhook listens at"))
+    add("--port", type=port_number, default=_WEBHOOK_PORT, metavar="N", help=t("the port of the webhook"))
+    actions = parser.add_subparsers(dest="action", metavar="link|unlink")
+    actions.add_parser("link", help=t("make a chat yours: what your sessions ask arrives there"), allow_abbrev=False)
+    actions.add_parser("unlink", help=t("undo that"), allow_abbrev=False)
+    return parser
+
+
+async def _run(options: argparse.Namespace, app: App) -> int:
+    settings = app.config.settings.feishu
+    app_id = _app_id(settings)
+    host = await app.open_patiently()
+    try:
+        if options.action is not None:
+            return await _change_link(options.action, host, app_id)
+        await host.check()
+        return await _serve(options, app, host, settings, app_id)
+    finally:
+        await app.close(host)
+
+
+async def _serve(options: argparse.Namespace, app: App, host: Host, settings: FeishuConfig, app_id: str) -> int:
+    secret = _secret(app, settings.app_secret_env, "feishu.app_secret_env")
+    keys = None
+    if options.webhook:
+        keys = (
+            _secret(app, settings.encrypt_key_env, "feishu.encrypt_key_env"),
+            _secret(app, settings.verification_token_env, "feishu.verification_token_env"),
+        )
+    chat_options = _chat_options(app, settings)
+    _load_library()
+    from coderelay.surfaces.feishu.bot import (  # these load lark-oapi, which takes seconds
+        Bot,
+        BotTiming,
+        WebhookOptions,
+    )
+    from coderelay.surfaces.feishu.chat_hub import ChatHub
+    from coderelay.surfaces.feishu.lark_api import AppCredentials
+    from coderelay.surfaces.feishu.webhook import WebhookSecrets, listen
+
+    webhook = None
+    if keys is not None:
+        webhook = WebhookOptions(listen(options.host, options.port), WebhookSecrets(*keys))
+    client = host.connect(NO_CAPABILITIES, settings.lang)
+    notebook = client.notebook(f"feishu:{app_id}")
+    bot = Bot(
+        AppCredentials(app_id, secret, _domain(settings.domain)),
+        settings.tenant or "",
+        notebook,
+        lambda outbox: ChatHub(client, notebook, outbox, chat_options, _now()),
+        _Announcement(None if webhook is None else webhook.listening.getsockname()[1]).tell,
+        BotTiming(
+            lease_ms=int(float(os.environ.get("CODER_FEISHU_LEASE_SECONDS") or 15) * 1000),
+            pace=float(os.environ.get("CODER_FEISHU_PACE") or 1),
+        ),
+    )
+    await bot.run(stop_on_signals().wait(), webhook)
+    return 0
+
+
+class _Announcement:
+    """Says when people can write to the bot, and when they cannot."""
+
+    def __init__(self, port: int | None) -> None:
+        self._port = port
+
+    def tell(self, is_connected: bool) -> None:
+        if not is_connected:
+            text = t("The connection to the platform is lost; connecting again …")
+        elif self._port is not None:
+            text = t("Waiting for the platform at port {port}. Ctrl-C ends the bot.", port=self._port)
+        else:
+            text = t("Connected. People can write to the bot now. Ctrl-C ends it.")
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+
+
+def _app_id(settings: FeishuConfig) -> str:
+    if settings.app_id is None:
+        raise CannotRun(
+            "no app is configured",
+            "Create one on the platform (docs/feishu.md), and set feishu.app_id in ~/.coder/config.json.",
+        )
+    return settings.app_id
+
+
+def _secret(app: App, variable: str, key: str) -> str:
+    """The value of the variable. What tools print is masked if it holds it."""
+    value = app.env.get(variable, "").strip()
+    if not value:
+        raise CannotRun(
+            say("the environment variable {variable} is not set", variable=variable),
+            say("It must hold a secret of the app; {key} can name another variable.", key=key),
+        )
+    app.secrets.add([value])
+    return value
+
+
+def _domain(name: str) -> str:
+    address = _DOMAINS.get(name, name).rstrip("/")
+    is_local = address.startswith(("http://127.0.0.1", "http://localhost", "http://[::1]"))
+    if not address.startswith("https://") and not is_local:
+        raise BadInput(say("feishu.domain must be feishu, lark or an https:// address, not {name}", name=repr(name)))
+    return address
+
+
+def _chat_options(app: App, settings: FeishuConfig) -> ChatOptions:
+    cwd = os.path.expanduser(settings.cwd or os.getcwd())
+    if not os.path.isdir(cwd):
+        raise BadInput(say("the folder of feishu.cwd does not exist: {path}", path=cwd))
+    return ChatOptions(
+        host_person=current_person().who,
+        cwd=os.path.realpath(cwd),
+        roots=tuple(os.path.realpath(os.path.expanduser(each)) for each in settings.roots),
+        people=People(settings.users, settings.chats, settings.approvers),
+        input_timeout_s=int(settings.input_timeout_s),
+        while_running=app.config.settings.input_while_running,
+        shares_groups=settings.groups == "shared",
+        schema=settings.card_schema,
+        web_url=(settings.web_url or "").rstrip("/"),
+    )
+
+
+def _load_library() -> None:
+    try:
+        import lark_oapi  # noqa: F401  # pyright: ignore[reportMissingTypeStubs, reportUnusedImport]  # is it there?
+    except ImportError as error:
+        raise CannotRun("coder feishu needs lark-oapi", "Install it: pip install 'coderelay[feishu]'") from error
+
+
+async def _change_link(action: str, host: Host, app_id: str) -> int:
+    links = Links(host.notebook(f"feishu:{app_id}"))
+    person = current_person().who
+    if action == "unlink":
+        await links.remove(person)
+        sys.stdout.write(t("No chat is linked with you any more.") + "\n")
+        return 0
+    code = await links.offer(person, _now())
+    sys.stdout.write(
+        t("Send this to the bot, in a chat with it alone, within ten minutes:") + f"\n\n  /link {code}\n\n"
+    )
+    sys.stdout.flush()
+    until = time.monotonic() + CODE_SECONDS
+    while time.monotonic() < until:
+        if not await links.is_offered(code) and (link := await links.of_person(person)) is not None:
+            told = t("Linked. What your sessions ask arrives in that chat from now on ({id}).", id=link.open_id)
+            sys.stdout.write(f"{told}\n")
+            return 0
+        await asyncio.sleep(_LINK_PAUSE)
+    sys.stderr.write(f"coder: {t('Nobody has sent the code; it is void now.')}\n")
+    return 1
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,61 @@
+"""A real `coder feishu` as a process, connected to the fake platform."""
+
+import json
+import signal
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from coderelay.testing.feishu_server import FakeFeishu
+from tests.coder_process import Coder, Ran, Started
+
+
+class BotProcess:
+    def __init__(self, started: Started) -> None:
+        self._started = started
+
+    @property
+    def pid(self) -> int:
+        return self._started.pid
+
+    def kill(self) -> Ran:
+        return self._started.kill()
+
+    def end(self) -> Ran:
+        self._started.send(signal.SIGTERM)
+        return self._started.wait()
+
+
+def configure(coder: Coder, feishu: FakeFeishu, **more: Any) -> None:
+    keys = {"app_id": feishu.app_id, "domain": feishu.url, "users": ["*"], "cwd": str(coder.cwd), **more}
+    coder.home.mkdir(parents=True, exist_ok=True)
+    (coder.home / "config.json").write_text(json.dumps({"feishu": keys}))
+
+
+def secrets_of(feishu: FakeFeishu) -> dict[str, str]:
+    return {
+        "FEISHU_APP_SECRET": feishu.app_secret,
+        "FEISHU_ENCRYPT_KEY": feishu.encrypt_key,
+        "FEISHU_VERIFICATION_TOKEN": feishu.verification_token,
+        "CODER_FEISHU_LEASE_SECONDS": "1",
+    }
+
+
+def start_bot(coder: Coder, feishu: FakeFeishu, *arguments: str, env: Mapping[str, str] | None = None) -> BotProcess:
+    """Start one, and wait until it says that people can write."""
+    started = coder.start("feishu", *arguments, env={**secrets_of(feishu), **(env or {})})
+    out = started.process.stdout
+    assert out is not None
+    line = out.readline()
+    if not line.startswith(("Connected", "Waiting")):
+        raise AssertionError(f"{line!r}\n{started.wait().err}")
+    return BotProcess(started)
+
+
+@contextmanager
+def running_bot(coder: Coder, feishu: FakeFeishu, *arguments: str) -> Generator[BotProcess]:
+    bot = start_bot(coder, feishu, *arguments)
+    try:
+        yield bot
+    finally:
+        bot.end()

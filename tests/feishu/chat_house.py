@@ -147,8 +147,9 @@ async def chat_house(
         client = coder.host.connect(NO_CAPABILITIES, language)
         shown = outbox or RecordingOutbox()
         chosen = ChatOptions(host_person=HOST_PERSON, cwd=str(coder.folder), people=PEOPLE)
-        hub = ChatHub(client, client.notebook("feishu:test"), shown, replace(chosen, **options))
-        await hub.start(time.time_ns() // 1_000_000)
+        now = time.time_ns() // 1_000_000
+        hub = ChatHub(client, client.notebook("feishu:test"), shown, replace(chosen, **options), now)
+        await hub.start()
         try:
             yield ChatHouse(coder, shown, hub)
         finally:

@@ -233,14 +233,7 @@ async def test_e09_e18_x31_each_person_and_chat_has_sessions_of_its_own(tmp_path
         ]
         for number, (who, chat, thread) in enumerate(where, 1):
             await bot.say("hi", sender=who, chat=chat, thread=thread, kind="group", mentions_bot=True)
-            await bot.outbox.until(
-                lambda number=number: next(
-                    iter(
-                        [each for each in bot.outbox.messages.values() if each.card.title == "任务完成"][number - 1 :]
-                    ),
-                    None,
-                )
-            )
+            await bot.results(number)
         assert len(await bot.sessions()) == 4  # the last one went on with the first
     async with chat_house(tmp_path / "shared", script(says("1"), says("2")), shares_groups=True) as bot:
         await bot.say("hi", chat=GROUP, kind="group", mentions_bot=True)

@@ -57,6 +57,7 @@ MOST_IN_A_BATCH = 8
 DEADLINE = "deadline"
 """What `By.via` is if nobody answered in time."""
 
+_MOST_BUTTONS = 12  # more options are a list to select from
 _DELETE = Localized("Dangerous operation: delete the file {files}?", "发现危险操作：是否删除文件 {files}？")
 _SESSION = Localized("Allow in this session", "本次会话允许")
 _ALWAYS = Localized("Always allow", "始终允许")
@@ -241,7 +242,7 @@ def _questions(card: AskCard, ask: QuestionAsk) -> Layout:
         return Layout(localize(_INPUT), "blue", parts_of_input, summary=text)
     one = ask.questions[0] if len(ask.questions) == 1 else None
     parts: list[Part] = [*_of_session(card)]
-    if one is not None and not one.multi_select:
+    if one is not None and not one.multi_select and len(one.options) <= _MOST_BUTTONS:
         labels = [f"{number}. {each.label}" for number, each in enumerate(one.options, 1)]
         buttons = tuple(card.button(label, ask, f"option:{number}") for number, label in enumerate(labels, 1))
         field = TextField("q0_other", localize(_OWN_WORDS))

@@ -9,6 +9,7 @@ import json
 from typing import Any, Literal, assert_never
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from coderelay.client.visible import visible
 from coderelay.surfaces.feishu.outbox import STREAMED_ELEMENT, Card
@@ -18,7 +19,9 @@ ButtonKind = Literal["primary", "default", "danger"]
 Colour = Literal["blue", "green", "orange", "red", "grey"]
 
 MOST_BYTES = 24_000
-"""Of all texts in a card. The platform allows 30 KB for a whole card, its JSON included."""
+"""Of the texts in a card, roughly."""
+_MOST_JSON_BYTES = 28_000  # the platform allows 30 KB
+_SHORTEST = 40
 _LABEL = 60  # the platform allows 100 characters
 _TITLE = 150
 _ROW = 4
@@ -95,7 +98,14 @@ class Layout(Struct, frozen=True):
 
 
 def card_of(layout: Layout, schema: CardSchema = "2.0") -> Card:
-    return _newer(layout) if schema == "2.0" else _older(layout)
+    """The JSON of a card. If it would be too large for the platform, its longest texts are cut."""
+    make = _newer if schema == "2.0" else _older
+    card = make(layout)
+    most = MOST_BYTES
+    while size_of(card) > _MOST_JSON_BYTES and most > _SHORTEST:
+        most //= 2
+        card = make(_with_texts_cut(layout, most))
+    return card
 
 
 def size_of(card: Card) -> int:
@@ -121,6 +131,24 @@ def split(text: str, most_bytes: int) -> list[str]:
         pieces.append(piece)
         rest = rest[len(piece) :]
     return [*pieces, rest]
+
+
+def _with_texts_cut(layout: Layout, most_bytes: int) -> Layout:
+    return replace(layout, parts=tuple(_with_text_cut(each, most_bytes) for each in layout.parts))
+
+
+def _with_text_cut(part: Part, most_bytes: int) -> Part:
+    match part:
+        case Text() | StreamedText():
+            return replace(part, text=cut(part.text, most_bytes))
+        case Form():
+            fields = [
+                replace(each, text=cut(each.text, most_bytes)) if isinstance(each, Text) else each
+                for each in part.parts
+            ]
+            return replace(part, parts=tuple(fields))
+        case _:
+            return part
 
 
 def _plain(text: str) -> dict[str, Any]:

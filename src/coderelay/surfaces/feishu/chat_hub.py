@@ -19,9 +19,10 @@ from coderelay.surfaces.feishu.presenter_lease import PresenterLease
 
 
 class ChatHub:
-    """An IncomingHandler. `client` speaks the language of the cards."""
+    """An IncomingHandler. `client` speaks the language of the cards. `now` is in milliseconds."""
 
-    def __init__(self, client: Client, notebook: Notebook, outbox: Outbox, options: ChatOptions) -> None:
+    def __init__(self, client: Client, notebook: Notebook, outbox: Outbox, options: ChatOptions, now: int) -> None:
+        self._now = now
         self._records = ChatRecords(notebook)
         links = Links(notebook)
         cards = AskCards(self._records, outbox, options.schema, options.web_url)
@@ -35,9 +36,9 @@ class ChatHub:
         self._lease = PresenterLease(notebook)
         self._presenting: asyncio.Task[None] | None = None
 
-    async def start(self, now: int) -> None:
-        """Begin to show what happens, if no other bot of the app does. `now` is in milliseconds."""
-        await self._records.forget_old(now)
+    async def start(self) -> None:
+        """Begin to show what happens, if no other bot of the app does."""
+        await self._records.forget_old(self._now)
         self._presenting = asyncio.create_task(self._lease.run(self._presenter.present))
 
     async def close(self) -> None:

@@ -7,7 +7,7 @@ from msgspec import Struct
 Card = dict[str, Any]
 
 STREAMED_ELEMENT = "answer"
-"""The `element_id` of the text (`markdown`, or `plain_text` inside of a `div`) that `stream` writes to. A card whose
+"""The `element_id` of the text (`markdown`, or a `div` with `plain_text`) that `stream` writes to. A card whose
 `config.streaming_mode` is true must have it; any other card is sent as it is."""
 
 

@@ -20,7 +20,7 @@ _CONFIG = {
 }  # fmt: skip
 _HEADER = {"title", "subtitle", "template", "icon", "text_tag_list", "padding"}
 _COMMON = {"tag", "element_id", "margin"}
-_TEXT = {"tag", "element_id", "content", "text_size", "text_color", "text_align", "lines", "i18n_content"}
+_TEXT = {"tag", "content", "text_size", "text_color", "text_align", "lines", "i18n_content"}
 _OPTION = {"text", "value", "icon"}
 _FIELD = {"name", "placeholder", "required", "disabled", "width", "behaviors", "confirm", "value"}
 _TAGS: dict[str, set[str]] = {
@@ -90,8 +90,7 @@ def _check_new(card: Mapping[str, Any]) -> None:
     elements = list(elements_of(card))
     if len(elements) > _MOST_ELEMENTS:
         raise BadCard(f"{len(elements)} elements")
-    named = {id(each): each for each in (*elements, *streamable(card)) if "element_id" in each}
-    ids = [each["element_id"] for each in named.values()]
+    ids = [each["element_id"] for each in elements if "element_id" in each]
     if bad := [each for each in ids if not re.fullmatch(_ELEMENT_ID, each)]:
         raise BadCard(f"element_id {bad[0]!r}")
     if len(set(ids)) < len(ids):
@@ -211,17 +210,12 @@ def elements_of(value: object) -> Iterator[dict[str, Any]]:
             yield from elements_of(each)
 
 
-def streamable(value: object) -> Iterator[dict[str, Any]]:
-    """The elements that text can be streamed to: markdown and plain text with an id of their own."""
-    if isinstance(value, dict):
-        inner = cast("dict[str, Any]", value)
-        if inner.get("tag") in ("markdown", "plain_text") and "element_id" in inner:
-            yield inner
-        for each in inner.values():
-            yield from streamable(each)
-    elif isinstance(value, list):
-        for each in cast("list[object]", value):
-            yield from streamable(each)
+def streamed_texts(card: object) -> dict[str, dict[str, Any]]:
+    """What text can be streamed to, by the id of its element: Markdown, and plain text."""
+    named = {each["element_id"]: each for each in elements_of(card) if "element_id" in each}
+    markdown = {name: each for name, each in named.items() if each["tag"] == "markdown"}
+    plain = {name: each["text"] for name, each in named.items() if each["tag"] == "div"}
+    return markdown | {name: each for name, each in plain.items() if each["tag"] == "plain_text"}
 
 
 def texts_of(card: object) -> list[str]:

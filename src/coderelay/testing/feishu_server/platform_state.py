@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from msgspec import Struct, field
 
-from coderelay.testing.feishu_server.card_rules import BadCard, check_card, elements_of, streamable, texts_of
+from coderelay.testing.feishu_server.card_rules import BadCard, check_card, elements_of, streamed_texts, texts_of
 
 STREAMING_SECONDS = 600.0
 _UUID_SECONDS = 3600.0
@@ -222,10 +222,10 @@ class PlatformState:
         if not 1 <= len(text) <= 100_000:
             raise Refused(300001, "content has a wrong length")
         card = json.loads(json.dumps(entity.card))
-        found = [each for each in streamable(card) if each["element_id"] == element]
-        if not found:
+        found = streamed_texts(card).get(element)
+        if found is None:
             raise Refused(300313, "element not found")
-        found[0]["content"] = text
+        found["content"] = text
         self._check(card, len(json.dumps(card, ensure_ascii=False).encode()), 300001)
         entity.card = card
         self._show_entity(card_id)

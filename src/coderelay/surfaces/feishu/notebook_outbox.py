@@ -23,6 +23,7 @@ from coderelay.surfaces.feishu.card_record import (
 )
 from coderelay.surfaces.feishu.card_sender import CardSender, SentCard
 from coderelay.surfaces.feishu.lark_api import PlatformError
+from coderelay.surfaces.feishu.message_order import MessageOrder
 from coderelay.surfaces.feishu.outbox import Card, ChatPlace
 from coderelay.surfaces.feishu.rate_limits import call_limits, card_limit
 
@@ -51,6 +52,7 @@ class NotebookOutbox:
         self._clock = clock
         self._lease_ms = lease_ms
         self._me = new_id()
+        self._order = MessageOrder()
         self._sending: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()
         self._texts: dict[str, str] = {}
@@ -81,6 +83,8 @@ class NotebookOutbox:
             entry, record = await self._load(key)
             if record is not None and record.card == card and not record.is_dead:
                 break
+            if record is None:
+                self._order.enter(key, place.chat_id)
             marks = (Change(UNSENT + key, b""), Change(DEAD + key, None))
             if await self._write(key, entry, self._wanting(record, place, card), *marks):
                 break
@@ -140,10 +144,13 @@ class NotebookOutbox:
 
     async def _send_all(self, key: str) -> None:
         try:
+            await self._order.turn(key)
             while not self._is_stopping and await self._send_once(key):
                 pass
         except Exception:  # one request of the surface; the sweep tries again
             log.exception("a card could not be sent")
+        finally:
+            self._order.leave(key)
 
     async def _send_once(self, key: str) -> bool:
         """Send the newest state of a card, if this bot is to do it. Returns whether there may be more to do."""
@@ -194,6 +201,7 @@ class NotebookOutbox:
                 settled = replace(settled, holder="", until=0)
                 more.append(Change(UNSENT + key, None))
             if await self._write(key, entry, settled, *more):
+                self._order.leave(key)
                 break
         if sent.is_streaming and key in self._texts:
             self.stream(key, self._texts[key])  # it came before the card was there

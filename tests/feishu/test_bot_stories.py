@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.feishu_server import FakeFeishu
+from coderelay.testing.feishu_server import FakeChat, FakeFeishu
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.feishu.bot_process import configure, running_bot, start_bot
@@ -28,7 +28,7 @@ from tests.model_server import (
 CoderOn = Callable[[ModelServerThread], Coder]
 
 
-def _titles(chat: object) -> list[str]:
+def _titles(chat: FakeChat) -> list[str]:
     return [read_card(each.card).title for each in chat.messages]
 
 

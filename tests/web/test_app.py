@@ -1,5 +1,6 @@
 """The web app as a person uses it, in Chromium, against a real server and a scripted model."""
 
+import json
 import re
 from pathlib import Path
 
@@ -254,6 +255,18 @@ def test_b22_b33_a_session_that_cannot_start_keeps_the_dialog_and_says_why(tmp_p
         page.get_by_label("Folder", exact=True).fill(str(at.folder))
         page.get_by_role("button", name="Start", exact=True).click()
         expect(conversation(page).get_by_text("All done.")).to_be_visible()
+
+
+def test_x19_a_link_opens_its_session(tmp_path: Path):
+    """The cards of a chat have such links."""
+    with desk(tmp_path, decide) as (at, link), browser(link) as page:
+        start(page, "story:markdown first", at.folder)
+        expect(page).to_have_title("story:markdown first · coder")
+        first = json.loads(at.run("sessions", "list", "--json").out)["id"]
+        start(page, "second", at.folder)
+        expect(page).to_have_title("second · coder")
+        page.evaluate(f"location.hash = 'session={first}'")
+        expect(page).to_have_title("story:markdown first · coder")
 
 
 def test_without_a_valid_token_the_page_says_where_a_link_comes_from(tmp_path: Path):

@@ -4,6 +4,7 @@ import { redeemLink, token } from "./connection/token";
 import { LANGUAGE } from "./language/t";
 import { App } from "./layout/App";
 import { applyTheme } from "./layout/theme";
+import { followLinks } from "./sessions/linked_session";
 import { dispatch } from "./store";
 import "./style.css";
 
@@ -11,6 +12,7 @@ document.documentElement.lang = LANGUAGE;
 applyTheme();
 createRoot(document.getElementById("root")!).render(<App />);
 
+followLinks((id) => dispatch({ kind: "selected", id }));
 const problem = await redeemLink();
 if (token()) connect();
 else dispatch({ kind: "refused" });

@@ -31,6 +31,7 @@ from coderelay.surfaces.feishu.people import person
 log = logging.getLogger(__name__)
 
 _TITLE = 60
+_MOST_REPLIES = 1000
 _WORDS: dict[str, bool] = {"确认": True, "yes": True, "取消": False, "no": False}
 _REFUSED = Localized("Not admitted", "暂无使用权限")
 _REFUSED_TEXT = Localized(
@@ -46,6 +47,8 @@ _BUSY = Localized("Busy", "正在执行任务")
 _BUSY_TEXT = Localized(
     "The message was ignored. Send it again when the task is done.", "消息未处理，请在任务完成后重新发送。"
 )
+_NO_TEXT = Localized("Only text", "仅支持文字消息")
+_NO_TEXT_TEXT = Localized("The bot reads text and nothing else.", "机器人暂时只能处理文字消息。")
 _ELSEWHERE = Localized("Already answered", "已有答复")
 _CLICK = Localized("Please use the buttons of the card", "请点击卡片上的按钮")
 _CLICK_TEXT = Localized(
@@ -102,7 +105,10 @@ class Chat:
 
     async def _take(self, message: ChatMessage) -> None:
         key = self.key_of(message)
-        if await self._commands.run(self, message, key) or not message.text.strip():
+        if await self._commands.run(self, message, key):
+            return
+        if not message.text.strip():
+            await self.tell(message, localize(_NO_TEXT), localize(_NO_TEXT_TEXT))
             return
         if (route := await self.records.route(message.message_id)) is not None:
             await self._again(message, route)
@@ -199,13 +205,19 @@ class Chat:
     async def _prompt(self, message: ChatMessage, session: SessionId, *, steer: bool = False) -> None:
         prompt = PromptId(derived_id("feishu prompt", message.message_id))
         await self.records.put_route(message.message_id, Route(session))
-        self._replies[prompt] = message.message_id
+        self._remember_reply(prompt, message.message_id)
         execution = self.execution(session, message.sender)
         if steer:
             await execution.steer(message.text, prompt)
         else:
             await execution.send_message(message.text, prompt)
         self._hub.wake(session)
+
+    def _remember_reply(self, prompt: PromptId, message_id: str) -> None:
+        """Where to acknowledge the prompt if it is queued. Others are forgotten, oldest first."""
+        self._replies[prompt] = message_id
+        while len(self._replies) > _MOST_REPLIES:
+            del self._replies[next(iter(self._replies))]
 
     async def _while_running(self, message: ChatMessage, session: SessionId) -> None:
         match self.options.while_running:

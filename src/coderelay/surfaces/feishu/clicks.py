@@ -110,7 +110,8 @@ class Clicks:
         root = await self._root(summary)
         is_host_owner = self._chat.options.host_person in linked
         is_owner = is_host_owner or root.person in linked
-        if not people.may_answer(open_id, row.ask, summary.sender, is_owner=is_owner):
+        is_admitted = people.is_admitted(open_id, is_linked=bool(linked))
+        if not is_admitted or not people.may_answer(open_id, row.ask, summary.sender, is_owner=is_owner):
             return _NOT_YOURS
         return _OWNER_ONLY if needs_owner(decision) and not is_host_owner else None
 

@@ -34,6 +34,10 @@ class People(Struct, frozen=True):
             return False
         return kind == "p2p" or not self.chats or _is_in(chat_id, self.chats)
 
+    def is_admitted(self, open_id: str, *, is_linked: bool) -> bool:
+        """Whether a person is known at all, to talk or to approve."""
+        return is_linked or _is_in(open_id, (*self.users, *self.approvers))
+
     def may_answer(self, open_id: str, ask: Ask, asked: str, *, is_owner: bool) -> bool:
         """Whether a person may answer an ask of a turn that `asked` began. `is_owner`: the session is theirs, or the
         host. Questions may also be answered by whoever began the turn; what has an effect on the machine only by an

@@ -14,9 +14,9 @@ CARDS, UNSENT, MESSAGES, DEAD = "card/", "unsent/", "message/", "dead/"
 
 class CardRecord(Struct):
     """A card as it should look (`card`, the state with the number `wanted`), and what the platform has of it: `shown`
-    is the number of the state that it shows, in the message `message_id`. `card_id` is set for a card of CardKit,
-    and `is_streaming` while that one takes streamed text. The bot `holder` sends it, and until `until` nobody else
-    does. Times are in milliseconds."""
+    is the number of the state that it shows, in the message `message_id`. `has_entity` says that a card of CardKit
+    was made before the message, or may not be made; `card_id` is its id, and `is_streaming` says that text can be
+    streamed to it. The bot `holder` sends the card, and until `until` nobody else does. Times are in milliseconds."""
 
     place: ChatPlace
     card: Card
@@ -25,6 +25,7 @@ class CardRecord(Struct):
     shown: int = 0
     message_id: str = ""
     card_id: str = ""
+    has_entity: bool = False
     is_streaming: bool = False
     holder: str = ""
     until: int = 0

@@ -78,22 +78,26 @@ class CardSender:
         if (seconds := self._limits.reserve(*limits)) > 0:
             await asyncio.sleep(seconds)
 
+    async def create_card(self, record: CardRecord) -> str:
+        """Make a card that text can be streamed to, and return its id; empty if the app has no right to that. The
+        message is sent afterwards, when the id is on disk: a repeated message must have the same card."""
+        await self.pause(*call_limits("card"))
+        try:
+            card_id = await self._api.create_card(record.card)
+        except PlatformError as error:
+            if error.trouble != "permission":
+                raise
+            return ""
+        self._streaming_since[card_id] = self._clock()
+        return card_id
+
     async def _create(self, key: str, record: CardRecord) -> SentCard:
-        card_id, content = "", without_streaming(record.card)
-        if wants_streaming(record.card):
-            try:
-                await self.pause(*call_limits("card"))
-                card_id = await self._api.create_card(record.card)
-                content = {"type": "card", "data": {"card_id": card_id}}
-            except PlatformError as error:
-                if error.trouble != "permission":
-                    raise
-                # Without the right to use CardKit, the card is an ordinary one, and nothing is streamed.
+        content = without_streaming(record.card)
+        if record.card_id:
+            content = {"type": "card", "data": {"card_id": record.card_id}}
         uuid = hashlib.sha256(f"{self._app_id}/{key}".encode()).hexdigest()[:40]
         message_id = await self._create_message(record, content, uuid)
-        if card_id:
-            self._streaming_since[card_id] = self._clock()
-        return SentCard(message_id, card_id, is_streaming=bool(card_id))
+        return SentCard(message_id, record.card_id, is_streaming=bool(record.card_id))
 
     async def _create_message(self, record: CardRecord, content: Mapping[str, Any], uuid: str) -> str:
         place = record.place

@@ -89,6 +89,10 @@ class LarkApi:
         try:
             return await self.bot()
         except PlatformError as error:
+            if error.trouble in ("weather", "limited"):
+                raise CannotRun(
+                    say("{domain} cannot be reached: {why}", domain=self._app.domain, why=error.text)
+                ) from error
             raise CannotRun(
                 say("{domain} refuses this app: {why}", domain=self._app.domain, why=error.text),
                 "Check feishu.app_id, feishu.domain, and the secret in the variable of feishu.app_secret_env.",
@@ -155,9 +159,9 @@ class LarkApi:
         async with self._fetching:
             try:
                 return str(await asyncio.to_thread(self._tokens.get_self_tenant_token, self._config))
-            except ObtainAccessTokenException as error:
-                raise PlatformError("refused", int(error.code or 0), str(error)) from error
-            except (requests.RequestException, ValueError, OSError) as error:
+            except ObtainAccessTokenException as error:  # a secret that was changed may be changed here, too
+                raise PlatformError("token", int(error.code or 0), str(error)) from error
+            except (requests.RequestException, ValueError, TypeError) as error:
                 raise PlatformError("weather", 0, f"no token: {error}") from error
 
     def _forget_token(self) -> None:

@@ -171,6 +171,10 @@ class NotebookOutbox:
         if record is None or record.holder != self._me:
             return True
         try:
+            if not record.message_id and not record.has_entity and wants_streaming(record.card):
+                made = replace(record, card_id=await self._sender.create_card(record), has_entity=True)
+                await self._write(key, entry, made)
+                return True
             sent = await self._sender.send(key, record)
         except PlatformError as error:
             await self._failed(key, record, error)
@@ -188,7 +192,7 @@ class NotebookOutbox:
                 return
             settled = replace(
                 record,
-                shown=max(record.shown, sent_record.wanted),
+                shown=max(record.shown, _shown_by(sent_record)),
                 message_id=sent.message_id,
                 card_id=sent.card_id,
                 is_streaming=sent.is_streaming,
@@ -254,6 +258,12 @@ class NotebookOutbox:
             except Exception:  # the next round may find the database again
                 log.exception("the outbox could not be looked through")
             await asyncio.sleep(min(_SWEEP_SECONDS, self._lease_ms / 1000))
+
+
+def _shown_by(sent: CardRecord) -> int:
+    """The state that the platform shows after a card was sent. A new message may be one that was sent before, whose
+    answer was lost: then it shows what the card looked like at that time."""
+    return sent.wanted if sent.message_id or sent.wanted == 1 else 0
 
 
 def _pause_ms(attempts: int, error: PlatformError) -> int:

@@ -30,6 +30,7 @@ _CLICK_SECONDS = 2.5
 _LEASE_MS = 15_000
 _SWEEP_SECONDS = 5.0
 _TENANT = "tenant"
+_WHENEVER = 2**62
 
 log = logging.getLogger(__name__)
 
@@ -202,7 +203,7 @@ class Receiver:
         while True:
             try:
                 await self._take_over()
-                await self._forget()
+                await self.forget()
             except Exception:  # the next round may find the database again
                 log.exception("the received events could not be looked through")
             await asyncio.sleep(min(_SWEEP_SECONDS, self._lease_ms / 1000))
@@ -224,12 +225,12 @@ class Receiver:
         mine = replace(todo, holder=self._me, until=self._clock() + self._lease_ms)
         return bool(await self._notebook.write(Change(kept.key, msgspec.json.encode(mine), at=kept.version)))
 
-    async def _forget(self) -> None:
-        """An id is kept for two days at least, so that no event that is still fresh comes twice."""
-        last = self._clock() - 2 * _DAY_MS
-        for day in {kept.key.split("/")[1] for kept in await self._notebook.list("event/", limit=1)}:
-            if int(day) < last // _DAY_MS:
-                await self._notebook.erase(f"event/{day}/", before=last)
+    async def forget(self) -> None:
+        """Forget a day that is past. An id is kept for two days at least, so that no fresh event acts twice."""
+        for kept in await self._notebook.list("event/", limit=1):
+            day = kept.key.split("/")[1]
+            if int(day) < self._clock() // _DAY_MS - 2:
+                await self._notebook.erase(f"event/{day}/", before=_WHENEVER)
 
     def _track(self, work: Any) -> asyncio.Task[Any]:
         task = asyncio.create_task(work)

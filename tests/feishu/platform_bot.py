@@ -1,0 +1,130 @@
+"""The platform side of bots in this process, with the real client of the platform, in front of a fake platform."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from coderelay.client.views.cowork import SessionRows
+from coderelay.protocol.notebook import Notebook
+from coderelay.store.sqlite.store import SqliteStore
+from coderelay.surfaces.feishu.bot import Bot, BotTiming, WebhookOptions
+from coderelay.surfaces.feishu.incoming import CardClick, ChatMessage, ClickAnswer, Incoming
+from coderelay.surfaces.feishu.lark_api import AppCredentials
+from coderelay.surfaces.feishu.outbox import Outbox
+from coderelay.surfaces.feishu.webhook import WebhookSecrets, listen
+from coderelay.testing.feishu_server import FakeFeishu
+from tests.patience import PATIENCE
+
+T = TypeVar("T")
+QUICK = BotTiming(lease_ms=1000, pace=0.1)
+
+
+class RecordingChats:
+    """Takes what comes. `answer` is what a click gets; `gate` keeps whatever is being carried out waiting."""
+
+    def __init__(self) -> None:
+        self.taken: list[Incoming] = []
+        self.answer = ClickAnswer("success", "done")
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.fails = False
+        self._changed = asyncio.Condition()
+
+    async def start(self, now: int) -> None: ...
+
+    async def close(self) -> None: ...
+
+    async def message(self, message: ChatMessage) -> None:
+        await self._take(message)
+
+    async def click(self, click: CardClick) -> ClickAnswer:
+        await self._take(click)
+        return self.answer
+
+    async def _take(self, incoming: Incoming) -> None:
+        if self.fails:
+            raise RuntimeError("a mistake in the chats")
+        async with self._changed:
+            self.taken.append(incoming)
+            self._changed.notify_all()
+        await self.gate.wait()
+
+    async def until(self, count: int) -> list[Incoming]:
+        async with asyncio.timeout(PATIENCE), self._changed:
+            await self._changed.wait_for(lambda: len(self.taken) >= count)
+            return self.taken
+
+    @property
+    def texts(self) -> list[str]:
+        return [each.text for each in self.taken if isinstance(each, ChatMessage)]
+
+
+class PlatformBot:
+    def __init__(self, outbox: Outbox, chats: RecordingChats, notebook: Notebook) -> None:
+        self.outbox = outbox
+        self.chats = chats
+        self.notebook = notebook
+        self.connected: list[bool] = []
+        self.port = 0
+
+
+@asynccontextmanager
+async def notebook_in(folder: Path, name: str = "feishu:test") -> AsyncGenerator[Notebook]:
+    store = SqliteStore(str(folder / "sessions.db"), SessionRows())
+    try:
+        yield store.notebook(name)
+    finally:
+        await store.close()
+
+
+@asynccontextmanager
+async def platform_bot(
+    feishu: FakeFeishu,
+    folder: Path,
+    *,
+    webhook: bool = False,
+    timing: BotTiming = QUICK,
+    tenant: str = "",
+    wait: bool = True,
+) -> AsyncGenerator[PlatformBot]:
+    async with notebook_in(folder) as notebook:
+        made: list[PlatformBot] = []
+        told: list[bool] = []
+        ready, stop = asyncio.Event(), asyncio.Event()
+
+        def make(outbox: Outbox) -> RecordingChats:
+            chats = RecordingChats()
+            made.append(PlatformBot(outbox, chats, notebook))
+            made[0].connected = told
+            return chats
+
+        def tell(is_connected: bool) -> None:
+            told.append(is_connected)
+            ready.set()
+
+        app = AppCredentials(feishu.app_id, feishu.app_secret, feishu.url)
+        options = None
+        if webhook:
+            options = WebhookOptions(
+                listen("127.0.0.1", 0), WebhookSecrets(feishu.encrypt_key, feishu.verification_token)
+            )
+            feishu.webhook = f"http://127.0.0.1:{options.listening.getsockname()[1]}/"
+        running = asyncio.create_task(Bot(app, tenant, notebook, make, tell, timing).run(stop.wait(), options))
+        try:
+            waiting = asyncio.create_task(ready.wait())
+            if wait:
+                await asyncio.wait([running, waiting], return_when=asyncio.FIRST_COMPLETED, timeout=PATIENCE)
+            waiting.cancel()
+            if running.done():
+                await running
+            yield made[0]
+        finally:
+            stop.set()
+            await asyncio.gather(running, return_exceptions=True)
+
+
+async def aside(work: Callable[..., T], *arguments: Any, **named: Any) -> T:
+    """What the fake platform does blocks, so it is done in a thread."""
+    return await asyncio.to_thread(work, *arguments, **named)

@@ -138,3 +138,19 @@ async def test_a_person_who_was_removed_decides_nothing(tmp_path: Path) -> None:
     async with chat_house(tmp_path, script(), outbox=shown, people=People(users=(BOB,))) as bot:
         assert (await bot.click(confirm, "确认", by=ANNE)).toast_kind == "error"
         assert confirm.place.chat_id == CHAT
+
+
+@story
+async def test_a_session_is_shown_in_the_chat_where_it_is_used_last(tmp_path: Path) -> None:
+    async with chat_house(tmp_path, script(says("one"), says("two"), says("three"))) as bot:
+        await bot.say("begin")
+        await bot.card("任务完成")
+        (session,) = await bot.sessions()
+        assert (await _reply(bot, f"/use {session}", chat="oc_other"))[0] == "已切换会话"
+        await bot.say("go on", chat="oc_other")
+        await bot.card("任务完成", chat="oc_other")
+        await bot.say("back again")
+        await bot.card("任务完成", nth=2)
+        assert len(await bot.sessions()) == 1
+        turns = [each.place.chat_id for each in bot.outbox.messages.values() if each.key.startswith("turn/")]
+        assert turns == [CHAT, "oc_other", CHAT]

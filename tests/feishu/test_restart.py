@@ -119,8 +119,8 @@ async def test_two_bots_on_one_log_act_once_and_draw_once(tmp_path: Path) -> Non
 @story
 async def test_the_other_bot_takes_over_when_one_ends(tmp_path: Path) -> None:
     shown = RecordingOutbox()
-    async with chat_house(tmp_path, script(says("two")), outbox=shown) as two:
-        async with chat_house(tmp_path, script(proposes(bash("rm x"))), outbox=shown) as one:
+    async with chat_house(tmp_path, by_history(_next), outbox=shown) as two:
+        async with chat_house(tmp_path, by_history(_next), outbox=shown) as one:
             await one.say("go")
             confirm = await one.shown("请确认")
         (row,) = await two.client.get(ListAsks())

@@ -117,6 +117,8 @@ class Chat:
         summary = None if session is None else await self._summary(session)
         if summary is None:
             summary = await self.new_session(message, key, message.text)
+        else:
+            await self.bind(summary.id, message, key, cursor=summary.head)
         await self._route(message, summary)
 
     async def may_talk(self, message: ChatMessage) -> bool:
@@ -165,7 +167,8 @@ class Chat:
             place = SessionPlace(message.chat_id, message.sender, reply_to, message.chat_kind, cursor)
             await self.records.put_place(session, place)
         pointer = await self.records.pointer(key)
-        await self.records.point(key, ChatPointer(session, pointer.folder))
+        if pointer.session != session:
+            await self.records.point(key, ChatPointer(session, pointer.folder))
 
     async def tell(self, message: ChatMessage, title: str, text: str = "", *, colour: Colour = "grey") -> None:
         """Answer a message with a card that only tells something."""

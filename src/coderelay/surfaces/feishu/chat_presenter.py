@@ -6,6 +6,7 @@ own until it is at rest.
 
 import asyncio
 import logging
+from collections.abc import Iterable
 from contextlib import aclosing, suppress
 
 from coderelay.client.client import Client
@@ -14,6 +15,7 @@ from coderelay.protocol.errors import CoderError, UnknownSession
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import PromptId, SessionId
 from coderelay.protocol.queries import ListChildren, ListSessions, ShowSession
+from coderelay.protocol.summary import Summary
 from coderelay.surfaces.feishu.ask_cards import AskCards
 from coderelay.surfaces.feishu.card_layout import CardSchema
 from coderelay.surfaces.feishu.chat_records import ChatRecords
@@ -25,6 +27,7 @@ from coderelay.surfaces.feishu.outbox import Outbox
 log = logging.getLogger(__name__)
 
 _AGAIN_SECONDS = 1.0
+_LONGEST_PAUSE = 60.0
 _ALL = 1_000_000
 
 
@@ -59,13 +62,13 @@ class ChatPresenter:
     async def present(self) -> None:
         """Show what happened while no bot ran, and follow what happens from now on, until cancelled."""
         with speaking(self._client.language):
-            self._cursors = {}
-            await self._learn_cursors()
+            summaries = await self._client.get(ListSessions(limit=_ALL))
+            await self._learn_cursors(summaries)
             try:
                 async with asyncio.TaskGroup() as group:
                     self._group = group
                     group.create_task(self._follow())
-                    await self._catch_up()
+                    await self._catch_up(summaries)
                     self.relinked()
             finally:
                 self._group = None
@@ -86,37 +89,48 @@ class ChatPresenter:
         if self._group is not None:
             self._group.create_task(self._reconcile())
 
-    async def _catch_up(self) -> None:
+    async def _catch_up(self, summaries: Iterable[Summary]) -> None:
+        """Show the sessions of chats in which something happened while nobody showed it."""
+        by_id = {each.id: each for each in summaries}
         for session, place in (await self._records.places()).items():
-            with suppress(UnknownSession):
-                summary = await self._client.get(ShowSession(session))
-                if summary.turn_open or summary.queued or summary.head > place.cursor:
-                    self.wake(session)
+            summary = by_id.get(session)
+            if summary is None:
+                await self._forget(session)
+            elif summary.turn_open or summary.queued or summary.head > place.cursor:
+                self.wake(session)
+
+    async def _forget(self, session: SessionId) -> None:
+        try:
+            await self._client.get(ShowSession(session))  # it may have been created since
+        except UnknownSession:
+            await self._records.remove_place(session)
 
     async def _run(self, session: SessionId) -> None:
+        """Show a session until it is at rest. Whatever breaks off, the next attempt goes on after what was shown."""
+        pause = _AGAIN_SECONDS
         while True:
             self._woken.discard(session)
-            await self._show(session)
+            try:
+                await self._show(session)
+            except UnknownSession:
+                pass
+            except Exception:
+                log.exception("the session %s could not be shown", session)
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+                continue
             if session not in self._woken:
                 self._running.discard(session)
                 return
 
     async def _show(self, session: SessionId) -> None:
-        """Until the session is at rest. Whatever breaks off, the next attempt goes on after what was shown."""
         shown = ChatSession(
             self._client, session, self._records, self._outbox, self._cards, self._schema, self._replies
         )
-        try:
-            place = await self._records.place(session)
-            if place is not None:
-                is_owner = self._host_person in await self._links.people(place.owner)
-                await shown.run(is_owners=is_owner and place.kind == "p2p")
-        except UnknownSession:
-            return
-        except Exception:
-            log.exception("the session %s could not be shown", session)
-            self._woken.add(session)
-            await asyncio.sleep(_AGAIN_SECONDS)
+        place = await self._records.place(session)
+        if place is not None:
+            is_owner = self._host_person in await self._links.people(place.owner)
+            await shown.run(is_owners=is_owner and place.kind == "p2p")
 
     async def _reconcile(self) -> None:
         with speaking(self._client.language):  # whoever wanted it may speak another
@@ -133,20 +147,27 @@ class ChatPresenter:
                         if isinstance(each, Recorded):
                             await self._take(each)
                             self._cursors[session] = each.seq
-            except Exception:
+            except CoderError:
                 log.exception("the feed of all sessions broke off")
             await asyncio.sleep(_AGAIN_SECONDS)
 
     async def _take(self, recorded: Recorded) -> None:
-        if recorded.session in self._running:
-            self._woken.add(recorded.session)
-        elif await self._records.place(recorded.session) is not None:
-            self.wake(recorded.session)
-        else:
-            await self._mirror.take(recorded)
+        """Raises a CoderError if the log or the notebook cannot be used now; then the event comes again."""
+        try:
+            if recorded.session in self._running:
+                self._woken.add(recorded.session)
+            elif await self._records.place(recorded.session) is not None:
+                self.wake(recorded.session)
+            else:
+                await self._mirror.take(recorded)
+        except CoderError:
+            raise
+        except Exception:
+            log.exception("an event of the session %s cannot be shown", recorded.session)
 
-    async def _learn_cursors(self) -> None:
-        for each in await self._client.get(ListSessions(limit=_ALL)):
+    async def _learn_cursors(self, summaries: Iterable[Summary]) -> None:
+        self._cursors = {}
+        for each in summaries:
             self._cursors[each.id] = each.head
             if each.turn_open and each.children:
                 with suppress(UnknownSession):

@@ -87,6 +87,9 @@ class ChatRecords:
     async def put_place(self, session: SessionId, place: SessionPlace) -> None:
         await self._put(f"chat.session/{session}", place)
 
+    async def remove_place(self, session: SessionId) -> None:
+        await self._notebook.write(Change(f"chat.session/{session}", None))
+
     async def places(self) -> dict[SessionId, SessionPlace]:
         found = await self._all("chat.session/", SessionPlace)
         return {SessionId(key.removeprefix("chat.session/")): each for key, each in found}

@@ -22,8 +22,7 @@ async def test_a_lost_connection_is_opened_again_and_what_came_meanwhile_arrives
     async with platform_bot(feishu, tmp_path) as bot:
         chat = feishu.person("ou_1").chat
         for number in range(3):
-            await aside(feishu.connections.wait, 1, PATIENCE)
-            feishu.connections.drop()
+            await aside(feishu.connections.drop)
             await aside(chat.say, f"text {number}")
         await bot.chats.until(3)
         assert bot.chats.texts == ["text 0", "text 1", "text 2"]
@@ -38,7 +37,7 @@ async def test_an_event_whose_acknowledgement_is_lost_acts_once(feishu: FakeFeis
         for number in range(10):
             saying = asyncio.create_task(aside(chat.say, f"text {number}"))
             await bot.chats.until(number + 1)
-            feishu.connections.drop()
+            await aside(feishu.connections.drop)
             await saying  # the platform has sent it until it was acknowledged
         assert bot.chats.texts == [f"text {number}" for number in range(10)]
 
@@ -50,7 +49,7 @@ async def test_a_platform_that_refuses_for_a_while_is_tried_again(feishu: FakeFe
         feishu.fail("/callback/ws/endpoint", code=1)  # it is busy
         feishu.fail("/callback/ws/endpoint", code=1000040350)  # too many connections
         feishu.fail("/callback/ws/endpoint", drops=True)
-        feishu.connections.drop()
+        await aside(feishu.connections.drop)
         await aside(feishu.person("ou_1").chat.say, "at last")
         await bot.chats.until(1)
         assert feishu.faults.left() == 0
@@ -83,7 +82,7 @@ async def test_the_connection_runs_in_its_own_thread_and_ends_with_the_bot(
 async def test_a_bot_ends_at_once_while_the_platform_cannot_be_reached(feishu: FakeFeishu, tmp_path: Path) -> None:
     async with platform_bot(feishu, tmp_path):
         feishu.fail("/callback/ws/endpoint", times=1000, status=500)
-        feishu.connections.drop()
+        await aside(feishu.connections.drop)
         with feishu.connections.changed:
             feishu.connections.changed.wait_for(lambda: len(feishu.connections) == 0, 60)
         began = time.monotonic()

@@ -122,7 +122,13 @@ class Connections:
         with self.changed:
             assert self.changed.wait_for(lambda: len(self._open) >= count, seconds), f"{len(self._open)} connections"
 
-    def drop(self) -> None:
+    def drop(self, seconds: float = 60.0) -> None:
+        """Drop all connections, as soon as there is one."""
+        with self.changed:
+            assert self.changed.wait_for(lambda: self._open, seconds), "no bot is connected"
+            self.drop_all()
+
+    def drop_all(self) -> None:
         with self.changed:
             for each in self._open:
                 each.drop()

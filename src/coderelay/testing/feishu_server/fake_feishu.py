@@ -67,7 +67,7 @@ class FakeFeishu:
 
     def __exit__(self, *_: object) -> None:
         self._server.should_exit = True
-        self.connections.drop()
+        self.connections.drop_all()
         self._thread.join()
         self._socket.close()
 

@@ -99,7 +99,7 @@ async def _serve(options: argparse.Namespace, app: App, host: Host, settings: Fe
         AppCredentials(app_id, secret, _domain(settings.domain)),
         settings.tenant or "",
         notebook,
-        lambda outbox: ChatHub(client, notebook, outbox, chat_options),
+        lambda outbox: ChatHub(client, notebook, outbox, chat_options, _now()),
         _Announcement(None if webhook is None else webhook.listening.getsockname()[1]).tell,
         BotTiming(
             lease_ms=int(float(os.environ.get("CODER_FEISHU_LEASE_SECONDS") or 15) * 1000),

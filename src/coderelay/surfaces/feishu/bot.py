@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 class Chats(IncomingHandler, Protocol):
     """What takes messages and clicks, and shows sessions."""
 
-    async def start(self, now: int) -> None: ...
+    async def start(self) -> None: ...
 
     async def close(self) -> None: ...
 
@@ -73,7 +73,7 @@ class Bot:
             identity = AppIdentity(self._app.app_id, bot, self._tenant)
             receiver = Receiver(identity, self._notebook, chats, lease_ms=self._timing.lease_ms)
             outbox.start()
-            await chats.start(_now())
+            await chats.start()
             receiver.start()
             try:
                 await self._serve(receiver, until, webhook)

@@ -72,6 +72,7 @@ class Client(Protocol):
     def lend(self, session: SessionId, lent: Lent) -> Callable[[], None]:
         """Lend something to a session, in the memory of this process only: turns that another process runs do without
         it. It is lent until the returned function is called."""
+        ...
 
     def notebook(self, name: str) -> Notebook:
         """The durable entries that a surface keeps for itself under this name, in no session's log."""

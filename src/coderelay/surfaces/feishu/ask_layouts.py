@@ -23,6 +23,7 @@ from coderelay.protocol.asks import (
     Decision,
     Deny,
     DenyAndStop,
+    OfferAsk,
     PermissionAsk,
     PlanAsk,
     PlanDecision,
@@ -132,7 +133,7 @@ def ask_layout(card: AskCard, asks: Sequence[tuple[Ask, Closed | None]]) -> Layo
         parts: tuple[Part, ...] = (*_of_session(card), Text(ask_text(ask)), *_chosen(closed))
         return Layout(title, colour, parts, summary=title)
     match ask:
-        case PermissionAsk() | BudgetAsk():
+        case PermissionAsk() | BudgetAsk() | OfferAsk():
             return _confirm(card, ask)
         case QuestionAsk():
             return _questions(card, ask)
@@ -192,7 +193,7 @@ def chosen_in_words(closed: Closed) -> str:
     return t(", ").join(each for each in (what, detail, who, when) if each)
 
 
-def _confirm(card: AskCard, ask: PermissionAsk | BudgetAsk) -> Layout:
+def _confirm(card: AskCard, ask: PermissionAsk | BudgetAsk | OfferAsk) -> Layout:
     first = (card.button(CONFIRM, ask, "confirm", "primary"), card.button(CANCEL, ask, "cancel", "danger"))
     more: list[Button] = []
     if isinstance(ask, PermissionAsk):

@@ -13,6 +13,7 @@ from coderelay.protocol.asks import (
     Decision,
     Deny,
     DenyAndStop,
+    OfferAsk,
     PermissionAsk,
     PlanAsk,
     PlanDecision,
@@ -33,7 +34,7 @@ def decision_of(ask: Ask, action: str, form: Mapping[str, Any]) -> Decision:
     if action == "stop":
         return DenyAndStop()
     match ask:
-        case PermissionAsk() | BudgetAsk():
+        case PermissionAsk() | BudgetAsk() | OfferAsk():
             return _permission(ask, action)
         case PlanAsk():
             return _plan(action, form)
@@ -47,7 +48,7 @@ def decision_of(ask: Ask, action: str, form: Mapping[str, Any]) -> Decision:
     raise _misfit()
 
 
-def _permission(ask: PermissionAsk | BudgetAsk, action: str) -> Decision:
+def _permission(ask: PermissionAsk | BudgetAsk | OfferAsk, action: str) -> Decision:
     match action:
         case "confirm" | "confirm_all":
             return Allow()

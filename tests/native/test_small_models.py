@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from coderelay.agents.native.workflow.named_files import named_files
 from tests.config.written import Places
 from tests.house import house, story
 from tests.model_server import Body, says, script
@@ -24,6 +25,11 @@ def use(tool: str, **arguments: str) -> str:
 
 def said(body: Body) -> list[str]:
     return [message["content"] for message in body["messages"][1:]]
+
+
+def tools_offered(body: Body) -> list[str]:
+    calls = body["response_format"]["json_schema"]["schema"]["anyOf"]
+    return [each["properties"]["tool"]["const"] for each in calls]
 
 
 @pytest.mark.quick
@@ -54,6 +60,78 @@ async def test_a_small_model_goes_on_in_the_form_of_the_example(tmp_path: Path) 
 
 
 @story
+async def test_files_that_the_prompt_names_are_read_before_a_small_model_is_asked(tmp_path: Path) -> None:
+    """It changed them unread, or guessed what they say. What it writes then needs no second read."""
+    configure(tmp_path)
+    steps = [use("write", path="list.txt", content="figs\npears\n"), use("finish", answer="done")]
+    async with house(tmp_path, script(*map(says, steps))) as coder:
+        (coder.folder / "list.txt").write_text("figs\n")
+        await coder.create("yolo")
+        await coder.prompt("在list.txt末尾加上pears。")
+        await coder.ended()
+        (asked,) = said(coder.server.requests[0])
+        assert asked.endswith(
+            '在list.txt末尾加上pears。\n\n<workflow>\nread {"path":"list.txt"}\n1\tfigs\n</workflow>'
+        )
+        assert (coder.folder / "list.txt").read_text() == "figs\npears\n"
+
+
+@story
+async def test_two_named_files_are_read_one_after_the_other(tmp_path: Path) -> None:
+    configure(tmp_path)
+    async with house(tmp_path, script(says(use("finish", answer="done")))) as coder:
+        for name in ("a.txt", "b.txt"):
+            (coder.folder / name).write_text(f"{name}!\n")
+        await coder.create("yolo")
+        await coder.prompt("What is in a.txt and b.txt?")
+        await coder.ended()
+        (asked,) = said(coder.server.requests[0])
+        assert asked.endswith(
+            '<workflow>\nread {"path":"a.txt"}\n1\ta.txt!\n</workflow>\n\n'
+            '<workflow>\nread {"path":"b.txt"}\n1\tb.txt!\n</workflow>'
+        )
+
+
+def test_only_a_few_short_files_beneath_the_folder_are_read_for_a_small_model(tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    (folder / "src").mkdir(parents=True)
+    for name in ("a.txt", "b.txt", "c.txt", "d.txt", ".env", "src/x.py", "../outside.txt"):
+        (folder / name).write_text("x\n")
+    (folder / "long.txt").write_text("x" * 5000)
+    (folder / "empty.txt").touch()
+    assert named_files("Compare a.txt with `b.txt`, then (src/x.py).", str(folder)) == ["a.txt", "b.txt", "src/x.py"]
+    assert named_files("a.txt b.txt c.txt d.txt", str(folder)) == [], "too many"
+    for none in ("a long.txt", "empty.txt", "src", ".env", "../outside.txt", f"{folder}/a.txt", "what? no.txt", ""):
+        assert named_files(none, str(folder)) == []
+
+
+@story
+async def test_a_small_model_is_told_that_a_call_that_failed_has_done_nothing(tmp_path: Path) -> None:
+    configure(tmp_path)
+    steps = [use("bash", command="mv a.txt nowhere/b.txt"), use("finish", answer="done")]
+    async with house(tmp_path, script(*map(says, steps))) as coder:
+        await coder.create("yolo")
+        await coder.prompt("Move it.")
+        await coder.ended()
+        assert said(coder.server.requests[1])[-1].endswith("Use the next tool to do it in another way.")
+
+
+@story
+async def test_a_small_model_that_goes_back_and_forth_must_use_another_tool(tmp_path: Path) -> None:
+    configure(tmp_path)
+    look, run = use("bash", command="echo look"), use("bash", command="echo run")
+    steps = [look, run, look, run, use("finish", answer="done")]
+    async with house(tmp_path, script(*map(says, steps))) as coder:
+        await coder.create("yolo")
+        await coder.prompt("Do it.")
+        await coder.ended()
+        assert [tools_offered(each) for each in coder.server.requests] == [
+            *[["read", "list", "write", "bash", "finish"]] * 4,
+            ["read", "list", "write", "finish"],
+        ]
+
+
+@story
 async def test_a_small_model_wrote_again_what_it_had_written_before_it_read_the_file(tmp_path: Path) -> None:
     configure(tmp_path)
     steps = [
@@ -65,7 +143,7 @@ async def test_a_small_model_wrote_again_what_it_had_written_before_it_read_the_
     async with house(tmp_path, script(*map(says, steps))) as coder:
         (coder.folder / "list.txt").write_text("figs\n")
         await coder.create("yolo")
-        await coder.prompt("Add pears to list.txt.")
+        await coder.prompt("Add pears to the list.")
         await coder.ended()
         _, failed, why, _, content = said(coder.server.requests[2])
         assert failed == '{"tool": "write", "arguments": {"path": "list.txt"}}'

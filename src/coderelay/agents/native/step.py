@@ -88,7 +88,7 @@ class Steps:
         self._model = models.open(turn.settings.model)
 
     async def ask_model(self) -> None:
-        if await self._begin_list():
+        if await self._begin_list() or await self._read_named_file():
             return
         await self._turn.take_steering()
         self._toolbox = await self._tools.ready()
@@ -157,6 +157,14 @@ class Steps:
         from coderelay.agents.native.workflow.initial_todos import begin_list  # not loaded for short prompts
 
         return await begin_list(self._turn, self._toolbox, self._workspace, self._settings.workflow.language)
+
+    async def _read_named_file(self) -> bool:
+        turn = self._turn.state.turn
+        if turn is None or turn.steps or not self._model.card.is_small:
+            return False
+        from coderelay.agents.native.workflow.named_files import read_next_named_file  # most models are not small
+
+        return await read_next_named_file(self._turn, self._toolbox, self._workspace)
 
     def _checking(self, workspace: Workspace | None = None) -> "Checking":
         from coderelay.agents.native.workflow.verify_steps import (

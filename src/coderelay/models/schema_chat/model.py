@@ -17,8 +17,6 @@ from coderelay.protocol.calls import Call, ToolSpec, first_sentence
 from coderelay.protocol.content import text_of
 from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage
 
-_SAME_CALLS = 2
-
 _encode = msgspec.json.Encoder().encode
 
 _FORM = """
@@ -42,6 +40,7 @@ Result of write: shop/price.py written
 {"tool": "finish", "arguments": {"answer": "The tax in shop/price.py is 20 now."}}
 """
 _NOW = "Use the next tool. If all is done, or the results show what was asked for, use finish with the answer."
+_FAILED = "That failed, so what was asked for is not done yet. Use the next tool to do it in another way."
 
 
 class SchemaChat:
@@ -78,10 +77,10 @@ class SchemaChat:
 
     def _body(self, request: Request, tools: Sequence[ToolSpec]) -> bytes:
         system = f"{request.system}{_described(tools)}" if tools else request.system
-        messages = _simplified(request.messages, tools) if self.card.is_small else request.messages
+        messages = [*_simplified(request.messages, tools)] if self.card.is_small else request.messages
         said = [_said(each, self.card.context // 2) for each in messages]
-        if tools and isinstance(request.messages[-1], ToolMessage):
-            said.append(("user", _NOW))
+        if tools and isinstance(last := messages[-1], ToolMessage):
+            said.append(("user", _FAILED if last.failed else _NOW))
         body: dict[str, Any] = {
             "model": self._name,
             "stream": True,
@@ -91,7 +90,7 @@ class SchemaChat:
             "messages": [*([{"role": "system", "content": system}] if system else []), *_alternating(said)],
         }
         if tools:
-            schema = step_schema(() if _goes_in_circles(request.messages) else tools)
+            schema = step_schema(_tools_left(messages, tools))
             form = {"name": "step", "strict": True, "schema": schema}
             body["response_format"] = {"type": "json_schema", "json_schema": form}
         return _encode(body)
@@ -113,13 +112,19 @@ def _pieces(thinking: str, text: str, answer: SchemaAnswer | None) -> Iterator[P
         yield TextPiece(shown)
 
 
-def _goes_in_circles(messages: Sequence[Message]) -> bool:
-    """Whether the last calls were all the same. The model has seen the result, so it may only answer now."""
-    if not isinstance(messages[-1], ToolMessage):
-        return False
-    said = [each for each in messages if isinstance(each, AssistantMessage)][-_SAME_CALLS:]
-    calls = {tuple((call.name, call.arguments) for call in each.calls) for each in said}
-    return len(said) == _SAME_CALLS and len(calls) == 1 and calls != {()}
+def _tools_left(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Sequence[ToolSpec]:
+    """The tools that the model may use next. After the same call twice, it has seen the result, and may only answer.
+    If that call failed, or if it goes back and forth between two calls, it must use another tool."""
+    last = messages[-1]
+    said = [each.calls for each in messages if isinstance(each, AssistantMessage)]
+    calls = [tuple((call.name, call.arguments) for call in each) for each in said]
+    if not isinstance(last, ToolMessage) or not calls[-1]:
+        return tools
+    is_repeated, is_to_and_fro = calls[-2:-1] == calls[-1:], calls[-4:-2] == calls[-2:]
+    if is_repeated and not last.failed:
+        return ()
+    used = {name for each in calls[-2:] for name, _ in each} if is_repeated or is_to_and_fro else set[str]()
+    return [tool for tool in tools if tool.name not in used]
 
 
 def _described(tools: Sequence[ToolSpec]) -> str:
@@ -139,7 +144,7 @@ def _simplified(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Itera
     """The history for a small model. Of an edit that failed, it is shown only which file it was for: after reading
     that file, it would write the same text again, whatever it has read."""
     headlines = {tool.name: tool.headline for tool in tools if tool.kind == "edit"}
-    results = {tool.name: tool.result_for_small_models for tool in tools}
+    results = {tool.name: tool.result_for_small_models for tool in tools if tool.result_for_small_models}
     failed = {each.call_id for each in messages if isinstance(each, ToolMessage) and each.failed}
     for each in messages:
         if isinstance(each, AssistantMessage):

@@ -118,14 +118,15 @@ def _changed(path: str, disk: Disk) -> Note:
 
 
 def environment_note(cwd: str, folders: Sequence[str], repository: str | None, *, small: bool) -> Note:
-    """A `small` model is not told where it is: it would write the whole path into every call."""
+    """A `small` model is not told where it is, nor of git: it would write the whole path into every call, and add
+    files to git that it should mend."""
     system = os.uname()
     lines = [
         *(() if small else [f"Working folder: {cwd}"]),
         *(f"Also at hand: {folder}" for folder in folders),
         *(() if small else [f"System: {system.sysname} {system.release} ({system.machine})"]),
         f"Date: {time.strftime('%Y-%m-%d')}",
-        f"Git: {branch_in(repository) if repository is not None else 'not a repository'}",
+        *(() if small else [f"Git: {branch_in(repository) if repository is not None else 'not a repository'}"]),
     ]
     return Note("environment", "\n".join(["<environment>", *lines, "</environment>"]))
 

@@ -76,7 +76,9 @@ async def test_a48_a_plan_is_approved_within_max_mode(coder_on: CoderOn, serve: 
         prompt = opened.prompt(session, "plan it")
         asked = await opened.screen.next_asked()
         assert asked.kinds == {"default": "allow_once", "keep": "reject_once", "stop": "reject_always"}
-        assert asked.tool_call.kind == "switch_mode"
+        assert (asked.tool_call.kind, asked.tool_call.title) == ("switch_mode", "Approve this plan?")
+        [plan] = asked.tool_call.model_dump(by_alias=True)["content"]
+        assert plan["content"]["text"] == "1. look\n2. write"
         asked.choose("default")
         await prompt
         await opened.screen.until("current_mode_update", currentModeId="default")

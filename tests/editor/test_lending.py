@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,7 @@ from tests.editor.editor import Screen, editor
 from tests.editor.wire_process import initialized
 from tests.house import story
 from tests.mcp.scene import DOUBLE
-from tests.model_server import ModelServerThread, call, proposes, says, script
+from tests.model_server import ModelServerThread, bash, call, proposes, says, script
 from tests.patience import PATIENCE
 
 CoderOn = Callable[[ModelServerThread], Coder]
@@ -78,18 +79,23 @@ async def test_a36_unsaved_text_of_the_editor_is_read_and_written_there(
 async def test_another_process_that_runs_the_turn_does_not_see_unsaved_text(
     coder_on: CoderOn, serve: Serve, folder: Path
 ) -> None:
+    os.mkfifo(folder / "gate")
     (folder / "open").write_text("on disk\n")
-    server = serve(script(proposes(call("read", path="open")), says("done")))
+    server = serve(script(proposes(bash("echo begun; cat gate")), proposes(call("read", path="open")), says("done")))
     coder = coder_on(server)
     screen = Buffers(open="unsaved\n")
+    other = coder.fork("coder", "-p", "wait, then read it", "--mode", "yolo")
     async with editor(coder, screen, FILES) as opened:
-        session = await opened.new(coder)
-        await screen.until("available_commands_update")
-        ran = await asyncio.to_thread(coder.run, "-p", "read it", "--resume", session)
-        assert ran.code == 0, ran.err
+        async with asyncio.timeout(PATIENCE):
+            while not (listed := (await opened.agent.list_sessions()).sessions):
+                pass
+            gate = await asyncio.to_thread(open, folder / "gate", "w")  # the command has begun to read
+        await opened.agent.load_session(cwd=str(folder), session_id=listed[0].session_id, mcp_servers=[])
         told = await screen.until("agent_message_chunk")
         assert "does not see changes that are not saved" in told["content"]["text"]
-    assert "on disk" in json.dumps(server.requests[1]["messages"])
+        gate.close()
+        assert (await asyncio.to_thread(other.wait)).code == 0
+    assert "on disk" in json.dumps(server.requests[2]["messages"])
     assert screen.read == []
 
 

@@ -17,6 +17,7 @@ class Socket:
         for each in frames:
             self.frames.put_nowait(each)
         self.sent: asyncio.Queue[str] = asyncio.Queue()
+        self.pings: asyncio.Queue[asyncio.Future[float]] = asyncio.Queue()
         self.gate = asyncio.Event()
         self.gate.set()
         self.is_closed = False
@@ -30,6 +31,10 @@ class Socket:
     async def send(self, message: str) -> None:
         await self.gate.wait()
         self.sent.put_nowait(message)
+
+    async def ping(self) -> asyncio.Future[float]:
+        self.pings.put_nowait(pong := asyncio.get_running_loop().create_future())
+        return pong
 
     async def close(self) -> None:
         self.is_closed = True
@@ -79,6 +84,23 @@ async def test_what_waits_is_joined_and_arrives_in_order() -> None:
     socket.gate.set()
     await transport.close()
     assert [socket.sent.get_nowait() for _ in range(socket.sent.qsize())] == ["a1", "b1b2", "c1", "b3"]
+
+
+@story
+async def test_a_client_that_loses_frames_gets_the_next_one_when_it_has_read_the_last() -> None:
+    """A-46: its pong says so."""
+    socket = Socket()
+    transport = WebSocketTransport(socket, silence=PATIENCE, pause=0.001, join=never)
+    transport.send(b"one")
+    transport.send(b"two")
+    async with asyncio.timeout(PATIENCE):
+        pong = await socket.pings.get()
+        assert socket.sent.get_nowait() == "one"
+        assert socket.sent.empty()
+        pong.set_result(0.0)
+        (await socket.pings.get()).set_result(0.0)
+        assert socket.sent.get_nowait() == "two"
+        await transport.close()
 
 
 @story

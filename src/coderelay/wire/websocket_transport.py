@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from websockets.exceptions import ConnectionClosed
@@ -11,6 +11,7 @@ from coderelay.wire.transport import MOST_BYTES, Oversized
 
 _MOST_WAITING = 1 << 20  # bytes that nobody has read yet
 _LEAVING_SECONDS = 2.0
+_PONG_SECONDS = 1.0
 _CONTROL = b"//"
 READY = "//ready"
 Join = Callable[[bytes, bytes], bytes | None]
@@ -24,13 +25,17 @@ class WebSocket(Protocol):
 
     async def send(self, message: str) -> None: ...
 
+    async def ping(self) -> Awaitable[float]:
+        """Send a ping; the result waits for the pong."""
+        ...
+
     async def close(self) -> None: ...
 
 
 class WebSocketTransport:
     """A client that says nothing for `silence` seconds is told `//ready`, because it may wait for that. Some clients
-    lose frames that arrive together; for them there is a `pause` between two frames. Messages that wait are joined
-    where `join` can do it."""
+    lose frames that arrive together; with a `pause` they get a frame only when they have read the one before, and so
+    many seconds later. Messages that wait are joined where `join` can do it."""
 
     def __init__(
         self, socket: WebSocket, *, silence: float, pause: float, join: Join, most_bytes: int = MOST_BYTES
@@ -111,9 +116,20 @@ class WebSocketTransport:
                 if self._waiting <= _MOST_WAITING:
                     self._room.set()
                 await self._socket.send(message.decode())
-                await asyncio.sleep(self._pause)
+                if self._pause:
+                    await self._until_read()
         except ConnectionClosed:
             return
         finally:
             self._to_write.clear()
             self._room.set()
+
+    async def _until_read(self) -> None:
+        """A pong means that the frames before its ping were read."""
+        pong = await self._socket.ping()
+        try:
+            async with asyncio.timeout(_PONG_SECONDS):
+                await pong
+        except TimeoutError:
+            return  # a client that does not answer pings gets the next frame all the same
+        await asyncio.sleep(self._pause)

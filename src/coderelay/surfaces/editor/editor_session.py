@@ -206,6 +206,8 @@ class EditorSession:
             await self._client.send(OpenSession(session=self.id, by=self._by))
             asks, events = await join_family(self._client, self.id, self._seq)
             async with aclosing(events) as feed:
+                if self._lends_files and (await self._client.get(ShowHost(self.id))).owner == "another process":
+                    self._tell_not_lent()
                 for row in asks:
                     self._asks.open(row.session, row.ask)
                 async for each in feed:
@@ -246,7 +248,7 @@ class EditorSession:
             case TurnStarted() as event:
                 self._turns[event.turn_id] = event.prompt_id
             case SessionClaimed() as event:
-                await self._tell_owner(event)
+                await self._look_at_owner(event)
             case StopRequested():
                 await self._recall_queued()  # after a stop they would wait, perhaps for ever
             case PromptRecalled() as event:
@@ -274,12 +276,15 @@ class EditorSession:
         await self._options.find_models()
         self.send(self._options.update)
 
-    async def _tell_owner(self, claim: SessionClaimed) -> None:
-        """Say, once, that the editor's files are not seen because another process runs the turn."""
+    async def _look_at_owner(self, claim: SessionClaimed) -> None:
         if self._lends_files and (await self._client.get(ShowHost(self.id))).process != claim.owner:
-            self._lends_files = False
-            told = t("Another process of coder works on this prompt. It does not see changes that are not saved.")
-            self.send(self._updates.notice(told))
+            self._tell_not_lent()
+
+    def _tell_not_lent(self) -> None:
+        """Say, once, that the editor's files are not seen because another process runs the turn."""
+        self._lends_files = False
+        told = t("Another process of coder works on this prompt. It does not see changes that are not saved.")
+        self.send(self._updates.notice(told))
 
     async def _tell_usage(self) -> None:
         """How full the model's window is, and what the session has cost."""

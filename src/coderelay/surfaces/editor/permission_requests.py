@@ -13,6 +13,7 @@ from coderelay.acp.updates import Fields, fenced, in_content, text_block, tool_c
 from coderelay.client.ask_text import AskOption, in_words, parse_answer, shown
 from coderelay.client.ask_text import headline as headline_of
 from coderelay.client.language import t
+from coderelay.client.visible import visible
 from coderelay.protocol.asks import (
     Allow,
     Answers,
@@ -203,16 +204,20 @@ class PermissionRequests:
         """The whole call, because the client may not know it: it may be one of a subagent. Clients show text as
         Markdown, which would change a command; what people write to people stays as it is."""
         fields: Fields = {"toolCallId": _call(ask), "status": "pending"}
-        if isinstance(ask, PermissionAsk):
-            diffs = self._updates.diffs(ask.need) if ask.need.diff else []
-            words = in_words(replace(ask, need=replace(ask.need, diff="")))
-            content = [in_content(text_block(fenced(words))), *diffs]
-            return {**self._updates.call_fields(ask.need), **fields, "content": content}
-        kind = "switch_mode" if isinstance(ask, PlanAsk) else "other"
-        words = in_words(ask)
-        is_markdown = isinstance(ask, PlanAsk | QuestionAsk)
-        content = [in_content(text_block(words if is_markdown else fenced(words)))]
-        return {**fields, "title": headline_of(ask), "kind": kind, "content": content}
+        match ask:
+            case PermissionAsk():
+                diffs = self._updates.diffs(ask.need) if ask.need.diff else []
+                words = in_words(replace(ask, need=replace(ask.need, diff="")))
+                content = [in_content(text_block(fenced(words))), *diffs]
+                return {**self._updates.call_fields(ask.need), **fields, "content": content}
+            case PlanAsk():
+                content = [in_content(text_block(visible(ask.plan)))]
+                return {**fields, "title": t("Approve this plan?"), "kind": "switch_mode", "content": content}
+            case QuestionAsk():  # its answers are the options
+                return {**fields, "title": headline_of(ask), "kind": "other"}
+            case _:
+                content = [in_content(text_block(fenced(in_words(ask))))]
+                return {**fields, "title": headline_of(ask), "kind": "other", "content": content}
 
 
 def _call(ask: Ask) -> str:

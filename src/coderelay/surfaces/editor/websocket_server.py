@@ -75,7 +75,8 @@ async def serve_clients(client: Client, by: By, endpoint: Endpoint, until: Await
 
 
 def _pause(request: Request | None) -> float:
-    """The client of npm, which says nothing about itself, loses all frames but one of those that arrive together."""
+    """The client of npm, which says nothing about itself, loses all frames but one of those that arrive together, so
+    it gets them one by one."""
     return 0.0 if request is not None and "User-Agent" in request.headers else _PAUSE_SECONDS
 
 

@@ -7,7 +7,7 @@ promise forbids. What it remembers is enough to say what is due next, to compare
 from collections.abc import Sequence
 from typing import Any
 
-from coderelay.protocol.asks import Allow, BudgetAsk, Deny, DenyAndStop, PlanAsk
+from coderelay.protocol.asks import Allow, BudgetAsk, Deny, DenyAndStop, OfferAsk, PlanAsk
 from coderelay.protocol.codec import kind_of
 from coderelay.protocol.content import Text
 from coderelay.protocol.events import (
@@ -341,6 +341,9 @@ class Checker(HeldBatches):
         if isinstance(event.ask, BudgetAsk):
             promise(event.then is None, "what is spent does not end a turn")
             self.spent.check(event.ask)
+        elif isinstance(event.ask, OfferAsk):
+            promise(event.then is None, "an offer does not end a turn")
+            promise(event.ask.mark not in self.offers, "an offer that was decided is asked about again")
         else:
             self._check_plan(turn, event)
         turn.ask, turn.then = self.new_ask(event.ask), event.then
@@ -379,6 +382,8 @@ class Checker(HeldBatches):
         asked.decision = event.decision
         if isinstance(asked.ask, BudgetAsk) and isinstance(event.decision, Allow):
             self.spent.allow(asked.ask)
+        if isinstance(asked.ask, OfferAsk):
+            self.offers.add(asked.ask.mark)
         self.owed = follows_from(asked.ask, event, turn.then if asked is turn.ask else None)
 
     def _park(self, event: AskParked, at: int) -> None:

@@ -16,6 +16,7 @@ from coderelay.protocol.asks import (
     Decision,
     Deny,
     DenyAndStop,
+    OfferAsk,
     PermissionAsk,
     Unanswered,
 )
@@ -363,6 +364,9 @@ class Play:
             return []
         named = replace(ask, id=AskId(self.new("ask-budget-")))
         return self.write(self.rules.pause_for_ask(self.state, named), epoch=epoch)
+
+    def offer(self, ask: OfferAsk, *, epoch: int | None = None) -> list[Recorded]:
+        return self.write(self.rules.pause_for_ask(self.state, ask), epoch=epoch)
 
     def close(self, ending: Ending, error: str | None = None, *, epoch: int | None = None) -> list[Recorded]:
         return self.write(self.rules.close_turn(self.state, ending, now=self.now, error=error), epoch=epoch)

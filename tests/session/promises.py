@@ -11,6 +11,7 @@ from coderelay.protocol.asks import (
     Decision,
     Deny,
     DenyAndStop,
+    OfferAsk,
     PermissionAsk,
     PlanAsk,
     PlanDecision,
@@ -102,6 +103,8 @@ def follows_from(ask: Ask, event: AskAnswered, then: TurnEnded | None) -> list[A
             return [StopRequested(by=by)]
         case Deny() if isinstance(ask, BudgetAsk):
             return [StopRequested(by=by)]
+        case Allow() if isinstance(ask, OfferAsk) and ask.what == "folder":
+            return [SessionConfigured(by=by, folders=(ask.name,))]
         case PlanDecision(option="feedback", feedback=feedback):
             changed, said = [], feedback
         case PlanDecision(option=option) if option in APPROVING:

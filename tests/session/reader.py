@@ -37,6 +37,7 @@ class Reader(Struct):
     prompts: WaitingPrompts = field(default_factory=WaitingPrompts)
     told: Told = field(default_factory=Told)
     spent: Spent = field(default_factory=Spent)
+    offers: set[str] = field(default_factory=set[str])
     turn: KnownTurn | None = None
     last: TurnEnded | None = None
     past: list[KnownPast] = field(default_factory=list[KnownPast])

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from coderelay.host.budget import budget_ask
 from coderelay.policy.approvals import in_force
 from coderelay.policy.judge import Policy, Verdict, judge
-from coderelay.protocol.asks import Approval, Ask, BudgetAsk, By, PermissionAsk
+from coderelay.protocol.asks import Approval, Ask, BudgetAsk, By, OfferAsk, PermissionAsk
 from coderelay.protocol.background import End
 from coderelay.protocol.calls import Call, Need, Outcome
 from coderelay.protocol.commands import AnswerAsk, ClearHistory, ConfigureSession, EditPrompt, SendPrompt, StopTurn
@@ -133,7 +133,7 @@ class Rules:
     def budget_ask(self, state: State, span: str, spent: float, limit: float) -> BudgetAsk | None:
         return budget_ask(state, span, spent, limit)
 
-    def pause_for_ask(self, state: State, ask: BudgetAsk) -> list[AnyEvent]:
+    def pause_for_ask(self, state: State, ask: BudgetAsk | OfferAsk) -> list[AnyEvent]:
         return turn_events.pause_for_ask(state, ask)
 
     def close_turn(self, state: State, ending: Ending, *, now: int, error: str | None) -> list[AnyEvent]:

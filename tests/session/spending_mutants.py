@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from coderelay.protocol.asks import Allow, BudgetAsk
+from coderelay.protocol.asks import Allow, BudgetAsk, OfferAsk
 from coderelay.protocol.commands import AnswerAsk
 from coderelay.protocol.events import (
     AnyEvent,
@@ -177,7 +177,7 @@ class BudgetAllowedEndsTheTurn(Mutant):
 class BudgetPausesTwice(Mutant):
     breaks = "nobody's owner|opened twice|between two steps"
 
-    def pause_for_ask(self, state: State, ask: BudgetAsk) -> list[AnyEvent]:
+    def pause_for_ask(self, state: State, ask: BudgetAsk | OfferAsk) -> list[AnyEvent]:
         return [again for each in super().pause_for_ask(state, ask) for again in (each, each)]
 
 

@@ -10,6 +10,7 @@ from coderelay.protocol.asks import (
     Decision,
     Deny,
     DenyAndStop,
+    OfferAsk,
     PermissionAsk,
     PlanAsk,
     PlanDecision,
@@ -100,6 +101,14 @@ def test_c35_a_plan_and_a_budget() -> None:
     assert without_colours(ask_card(PlanAsk(_ASK, "# Plan"), 30)) == "\n┃ Approve this plan?\n"
     assert without_colours(ask_card(BudgetAsk(_ASK, "session", 1.2, 1.0, 2.0), 80)) == (
         "\n┃ Budget for this session reached: $1.20 of $1.00 spent\n┃ Continue up to $2.00?\n"
+    )
+
+
+def test_what_a_client_offers() -> None:
+    server = OfferAsk(_ASK, what="server", name="echo", mark="f00", shown="npx -y echo-server")
+    assert without_colours(ask_card(server, 80)) == (
+        "\n┃ The client offers the MCP server echo: npx -y echo-server\n"
+        "┃ Start it and use its tools in this session?\n"
     )
 
 

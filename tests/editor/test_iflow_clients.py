@@ -146,7 +146,9 @@ async def test_a34_the_published_python_sdk_connects_asks_and_is_answered(
 ) -> None:
     """A-49: the program that uses the SDK gets every permission as a request, and answers it."""
     sdk = pytest.importorskip("iflow_sdk", reason="iflow-cli-sdk is not installed")
-    server = serve(script(proposes(write("made.txt", "one\n"), text="I write. "), says("It is written.")))
+    server = serve(
+        script(proposes(write("made.txt", "one\n"), text="I write. "), says("It is written."), says("Nothing."))
+    )
     coder = coder_on(server)
     heard: list[str] = []
     tools: list[tuple[str, str]] = []
@@ -174,6 +176,22 @@ async def test_a34_the_published_python_sdk_connects_asks_and_is_answered(
                             break
                         case _:
                             pass
+        again = sdk.IFlowOptions(
+            url=url,
+            cwd=str(folder),
+            auto_start_process=False,
+            log_level="ERROR",
+            session_id=json.loads(coder.run("sessions", "list", "--json").out.splitlines()[0])["id"],
+        )
+        async with sdk.IFlowClient(again) as client:  # loads the session
+            await client.send_message("and now?")
+            async with asyncio.timeout(PATIENCE):
+                async for message in client.receive_messages():
+                    if type(message).__name__ == "TaskFinishMessage":
+                        break
+    assert [each["content"] for each in server.requests[2]["messages"] if each["role"] == "user"][-1].endswith(
+        "and now?"
+    )
     assert "".join(heard) == "I write. It is written."
     assert ("write", "completed") in tools
     assert (folder / "made.txt").read_text() == "one\n"

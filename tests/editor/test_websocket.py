@@ -5,6 +5,7 @@ import json
 import os
 import socket
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import acp
@@ -19,6 +20,7 @@ from tests.editor.editor import Screen
 from tests.editor.websocket_process import frames, iflow, listening
 from tests.house import story
 from tests.model_server import ModelServerThread, bash, hangs, proposes, says, script
+from tests.patience import PATIENCE
 
 CoderOn = Callable[[ModelServerThread], Coder]
 
@@ -108,6 +110,24 @@ async def test_a_socket_for_ipv6_is_the_same_user(coder_on: CoderOn, serve: Serv
         async with connect(url, sock=mapped) as opened:
             await opened.send('{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}}')
             assert json.loads(await opened.recv())["id"] == 1
+
+
+@pytest.mark.parametrize("host", ["localhost", "[::1]"])
+@story
+async def test_a_server_ends_in_order_while_a_client_waits_for_an_answer(
+    coder_on: CoderOn, serve: Serve, host: str
+) -> None:
+    coder = coder_on(serve(script(hangs(says("I begin and never end"), 2))))
+    async with AsyncExitStack() as stack:
+        async with listening(coder, host) as url:
+            line = await stack.enter_async_context(iflow(url))
+            made = await line.ask(2, "session/new", cwd=str(coder.cwd), mcpServers=[])
+            prompt = {"sessionId": made["result"]["sessionId"], "prompt": [{"type": "text", "text": "go"}]}
+            await line.send(id=3, method="session/prompt", params=prompt)
+            while not line.updates("agent_message_chunk"):
+                line.seen.append(await line.read())
+        async with asyncio.timeout(PATIENCE):
+            await line.socket.wait_closed()
 
 
 @story

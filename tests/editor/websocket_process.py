@@ -15,12 +15,12 @@ from tests.patience import PATIENCE
 
 
 @asynccontextmanager
-async def listening(coder: Coder) -> AsyncGenerator[str]:
-    """The address that the process listens at. It must end in order when it is told to."""
+async def listening(coder: Coder, host: str = "127.0.0.1") -> AsyncGenerator[str]:
+    """The address that the process listens at. It must end in order when it is told to, whoever is connected."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         *PROGRAM,
-        *("acp", "--listen", "ws://127.0.0.1:0"),
+        *("acp", "--listen", f"ws://{host}:0"),
         stdout=asyncio.subprocess.PIPE,
         env=coder.env,
         cwd=coder.cwd,

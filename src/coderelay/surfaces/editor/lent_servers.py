@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 from coderelay.acp.updates import Fields
 from coderelay.client.lent import LentServer
@@ -34,10 +35,18 @@ def _server(given: Fields) -> LentServer | None:
             args: object = given.get("args") or []
             words = tuple(map(str, cast("list[Any]", args))) if isinstance(args, list) else ()
             return LentServer(command=command, args=words, env=_pairs(given.get("env")))
-        case "http" | "streamable-http" if isinstance(url, str) and re.match("https?://", url):
+        case "http" | "streamable-http" if isinstance(url, str) and _is_address(url):
             return LentServer(url=url, headers=_pairs(given.get("headers")))
         case _:
             return None
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def _pairs(given: object) -> dict[str, str]:

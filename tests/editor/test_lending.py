@@ -14,9 +14,10 @@ from acp import schema
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.editor.editor import Screen, editor
+from tests.editor.websocket_process import frames, listening
 from tests.editor.wire_process import initialized
 from tests.house import story
-from tests.mcp.scene import DOUBLE
+from tests.mcp.scene import DOUBLE, until
 from tests.model_server import ModelServerThread, bash, call, proposes, says, script
 from tests.patience import PATIENCE
 
@@ -99,7 +100,7 @@ async def test_another_process_that_runs_the_turn_does_not_see_unsaved_text(
     assert screen.read == []
 
 
-SECRET = "sk-live-0123456789abcdef"
+SECRET = "correct-horse-42-battery"  # in no form that is known to be a key
 
 
 @story
@@ -140,6 +141,34 @@ async def test_an_mcp_server_of_the_editor_is_asked_about_once_and_its_secrets_s
     assert b"MCP server" in everything or b"offer" in everything
     assert SECRET.encode() not in everything
     assert SECRET.encode() not in b"".join(each.read_bytes() for each in folder.rglob("*") if each.is_file())
+
+
+@story
+async def test_a_server_ends_when_its_client_has_left(
+    coder_on: CoderOn, serve: Serve, folder: Path, tmp_path: Path
+) -> None:
+    """The process that serves clients goes on."""
+    notes = tmp_path / "notes"
+    coder = coder_on(serve(script(says("done"))))
+    given = {
+        "name": "echo",
+        "command": sys.executable,
+        "args": [str(DOUBLE), "good"],
+        "env": [{"name": "DOUBLE_NOTES", "value": str(notes)}],
+    }
+    async with listening(coder) as url:
+        async with frames(url) as line:
+            await line.ask(0, "initialize", protocolVersion=1)
+            made = await line.ask(1, "session/new", cwd=str(folder), mcpServers=[given])
+            prompt = {"sessionId": made["result"]["sessionId"], "prompt": [{"type": "text", "text": "go"}]}
+            await line.send(id=2, method="session/prompt", params=prompt)
+            asked = await line.until(method="session/request_permission")
+            await line.send(id=asked["id"], result={"outcome": {"outcome": "selected", "optionId": "y"}})
+            assert (await line.until(id=2))["result"] == {"stopReason": "end_turn"}
+        pid = int(notes.read_text().split()[1])
+        await until(lambda: not Path(f"/proc/{pid}").exists())
+        async with frames(url) as line:
+            assert "result" in await line.ask(0, "initialize", protocolVersion=1)
 
 
 @story

@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from coderelay.app import App
 from coderelay.client.client import NO_CAPABILITIES
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListSessions
@@ -140,10 +141,16 @@ class ChatHouse:
 
 @asynccontextmanager
 async def chat_house(
-    root: Path, script: Script, *, outbox: RecordingOutbox | None = None, language: str = "zh", **options: Any
+    root: Path,
+    script: Script,
+    *,
+    outbox: RecordingOutbox | None = None,
+    language: str = "zh",
+    build: Callable[..., App] = App,
+    **options: Any,
 ) -> AsyncGenerator[ChatHouse]:
     """`outbox` is what was shown before, for a bot that starts again."""
-    async with house(root, script) as coder:
+    async with house(root, script, build=build) as coder:
         client = coder.host.connect(NO_CAPABILITIES, language)
         shown = outbox or RecordingOutbox()
         chosen = ChatOptions(host_person=HOST_PERSON, cwd=str(coder.folder), people=PEOPLE)

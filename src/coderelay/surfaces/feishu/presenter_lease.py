@@ -35,11 +35,20 @@ class _Lease(Struct, frozen=True):
 
 
 class PresenterLease:
-    """`clock` is in milliseconds."""
+    """`clock` is in milliseconds. Whoever holds the lease renews it every `renew` seconds; others look at it every
+    `look` seconds."""
 
-    def __init__(self, notebook: Notebook, clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000) -> None:
+    def __init__(
+        self,
+        notebook: Notebook,
+        clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+        renew: float = _RENEW_SECONDS,
+        look: float = _LOOK_SECONDS,
+    ) -> None:
         self._notebook = notebook
         self._clock = clock
+        self._renew_seconds = renew
+        self._look_seconds = look
         self._me = new_id()
         self._machine = _machine()
         self._version = 0
@@ -51,8 +60,7 @@ class PresenterLease:
                 await self._until_held()
                 await self._while_held(present)
         finally:
-            if self._version:
-                await asyncio.shield(self._notebook.write(Change(_KEY, None, self._version)))
+            await asyncio.shield(self._release())
 
     async def _until_held(self) -> None:
         while True:
@@ -64,20 +72,27 @@ class PresenterLease:
                         return
             except Exception:
                 log.exception("it could not be found out which bot shows the sessions")
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(self._look_seconds)
 
     async def _while_held(self, present: Callable[[], Awaitable[None]]) -> None:
         presenting = asyncio.ensure_future(present())
         try:
             while self._version and not presenting.done():
-                await asyncio.wait([presenting], timeout=_RENEW_SECONDS)
+                await asyncio.wait([presenting], timeout=self._renew_seconds)
                 await self._renew()
         finally:
             presenting.cancel()
             for ended in await asyncio.gather(presenting, return_exceptions=True):
                 if isinstance(ended, Exception):
                     log.error("the sessions cannot be shown", exc_info=ended)
-                    await asyncio.sleep(_LOOK_SECONDS)
+                    await asyncio.sleep(self._look_seconds)
+
+    async def _release(self) -> None:
+        """Let another bot begin at once. A renewal that was cancelled may still be written meanwhile."""
+        while (entry := await self._notebook.read(_KEY)) is not None:
+            is_mine = msgspec.json.decode(entry.value, type=_Lease).holder == self._me
+            if not is_mine or await self._notebook.write(Change(_KEY, None, entry.version)):
+                return
 
     async def _renew(self) -> None:
         try:

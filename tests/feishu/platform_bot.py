@@ -88,8 +88,9 @@ async def platform_bot(
     timing: BotTiming = QUICK,
     tenant: str = "",
     wait: bool = True,
+    name: str = "feishu:test",
 ) -> AsyncGenerator[PlatformBot]:
-    async with notebook_in(folder) as notebook:
+    async with notebook_in(folder, name) as notebook:
         made: list[PlatformBot] = []
         told: list[bool] = []
         ready, stop = asyncio.Event(), asyncio.Event()
@@ -128,3 +129,10 @@ async def platform_bot(
 async def aside(work: Callable[..., T], *arguments: Any, **named: Any) -> T:
     """What the fake platform does blocks, so it is done in a thread."""
     return await asyncio.to_thread(work, *arguments, **named)
+
+
+async def settled(bot: PlatformBot) -> None:
+    """Wait until nothing is left to be sent, which is on disk only."""
+    async with asyncio.timeout(PATIENCE):
+        while await bot.notebook.list("unsent/"):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)

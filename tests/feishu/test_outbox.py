@@ -9,10 +9,9 @@ import pytest
 from coderelay.surfaces.feishu.bot import BotTiming
 from coderelay.surfaces.feishu.card_record import dead_letters
 from coderelay.surfaces.feishu.outbox import STREAMED_ELEMENT, Card, ChatPlace
-from coderelay.testing.feishu_server import FakeFeishu, platform_state
-from tests.feishu.platform_bot import PlatformBot, aside, platform_bot
+from coderelay.testing.feishu_server import FakeFeishu
+from tests.feishu.platform_bot import aside, platform_bot, settled
 from tests.house import story
-from tests.patience import PATIENCE
 
 CREATE, PATCH = r"POST .*/im/v1/messages$", r"PATCH .*/im/v1/messages/"
 SLOW = BotTiming(lease_ms=600_000, pace=0.1)
@@ -38,15 +37,6 @@ async def shows(feishu: FakeFeishu, *texts: str, chat: str = "ou_1") -> None:
     await aside(there.wait, lambda: [each.text for each in there.messages] == [*texts])
 
 
-async def settled(bot: PlatformBot, feishu: FakeFeishu) -> None:
-    """Wait until nothing is left to be sent."""
-    async with asyncio.timeout(PATIENCE):
-        while await bot.notebook.list("unsent/"):
-            with feishu.state.changed:
-                pass
-            await asyncio.sleep(0.01)  # the end of sending is on disk only
-
-
 @story
 async def test_a_card_is_sent_once_and_changed_in_place(feishu: FakeFeishu, tmp_path: Path) -> None:
     async with platform_bot(feishu, tmp_path) as bot:
@@ -58,7 +48,7 @@ async def test_a_card_is_sent_once_and_changed_in_place(feishu: FakeFeishu, tmp_
         await bot.outbox.show("other", place, card("beside"))
         await bot.outbox.show("k", place, card("two"))
         await shows(feishu, "two", "beside")
-        await settled(bot, feishu)
+        await settled(bot)
         (message, _) = feishu.person("ou_1").chat.messages
         assert await bot.outbox.message_of("k") == message.message_id
         assert await bot.outbox.key_of(message.message_id) == "k"
@@ -108,7 +98,7 @@ def test_what_may_pass_is_tried_again_and_nothing_is_sent_twice(
             await shows(feishu, "one")
             await bot.outbox.show("k", place, card("two"))
             await shows(feishu, "two")
-            await settled(bot, feishu)
+            await settled(bot)
             assert feishu.faults.left() == 0
             assert len(await dead_letters(bot.notebook)) == 0
 
@@ -130,7 +120,7 @@ def test_a_card_that_is_streamed_to_gets_there_once_whatever_fails(
             await shows(feishu, "begun, streamed")
             await bot.outbox.show("k", place_of(feishu), card("ended"))
             await shows(feishu, "ended")
-            await settled(bot, feishu)
+            await settled(bot)
             assert feishu.faults.left() == 0
             assert len(await dead_letters(bot.notebook)) == 0
 
@@ -148,7 +138,7 @@ async def test_e21_a_card_that_is_refused_is_kept_as_a_dead_letter_and_stops_nob
         await bot.outbox.show("large", place, card("x" * 40_000))
         await bot.outbox.show("good", place, card("good"))
         await shows(feishu, "good")
-        await settled(bot, feishu)
+        await settled(bot)
         letters = {each.key: each for each in await dead_letters(bot.notebook)}
         assert sorted(letters) == ["bad", "large"]
         assert letters["bad"].error.startswith("230099: the tag 'action' is not supported")
@@ -156,7 +146,7 @@ async def test_e21_a_card_that_is_refused_is_kept_as_a_dead_letter_and_stops_nob
         assert letters["bad"].chat_id == place.chat_id
         await bot.outbox.show("bad", place, card("better"))
         await shows(feishu, "good", "better")
-        await settled(bot, feishu)
+        await settled(bot)
         assert [each.key for each in await dead_letters(bot.notebook)] == ["large"], "newer content revives it"
 
 
@@ -182,7 +172,7 @@ async def test_a_reply_to_a_message_that_was_recalled_is_sent_to_the_chat(feishu
         await bot.outbox.show("third", ChatPlace(place.chat_id, first.message_id), card("third"))
         await shows(feishu, "first", "second", "third")
         await bot.outbox.show("first", place, card("too late"))
-        await settled(bot, feishu)
+        await settled(bot)
         assert [each.key for each in await dead_letters(bot.notebook)] == ["first"]
 
 
@@ -209,7 +199,7 @@ async def test_text_is_streamed_into_a_card_until_the_card_is_shown_whole(feishu
         await bot.outbox.show("k", place, card("the whole answer"))
         bot.outbox.stream("k", "too late")
         await shows(feishu, "the whole answer")
-        await settled(bot, feishu)
+        await settled(bot)
         (entity,) = feishu.state.cards.values()
         assert not entity.streaming_until
         assert len(feishu.person("ou_1").chat.messages) == 1
@@ -282,7 +272,7 @@ async def test_what_a_bot_left_unsent_is_sent_by_another(feishu: FakeFeishu, tmp
     async with platform_bot(feishu, tmp_path) as bot:
         chat = feishu.person("ou_1").chat
         await aside(chat.wait, lambda: sorted(each.text for each in chat.messages) == ["kept", "kept too"])
-        await settled(bot, feishu)
+        await settled(bot)
         assert len(chat.messages) == 2
 
 
@@ -293,7 +283,7 @@ async def test_two_bots_that_show_the_same_card_send_it_once(feishu: FakeFeishu,
         for text in ("one", "two", "three", "four"):
             await asyncio.gather(*(each.outbox.show("k", place, card(text)) for each in (one, other)))
             await shows(feishu, text)
-        await settled(one, feishu)
+        await settled(one)
         (message,) = feishu.person("ou_1").chat.messages
         assert [each["body"] for each in message.history] == [
             card(text)["body"] for text in ("one", "two", "three", "four")
@@ -332,10 +322,6 @@ async def test_an_hour_of_failures_makes_a_dead_letter(
     feishu.fail(CREATE, times=1000, status=500)
     async with platform_bot(feishu, tmp_path) as bot:
         await bot.outbox.show("k", place_of(feishu), card("lost"))
-        await settled(bot, feishu)
+        await settled(bot)
         (letter,) = await dead_letters(bot.notebook)
         assert (letter.key, "a fault" in letter.error) == ("k", True)
-
-
-def test_the_fake_ends_streaming_when_the_platform_does() -> None:
-    assert platform_state.STREAMING_SECONDS == 600

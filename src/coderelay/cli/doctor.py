@@ -89,6 +89,7 @@ async def examine(env: Mapping[str, str]) -> list[Finding]:
         _weights(config),
         reaching.result(),
         *await _mcp_servers(config, env, folder),
+        *await _feishu(config, env),
         *_programs(env),
         await asyncio.to_thread(_sandbox, config),
         _folder(folder),
@@ -279,6 +280,35 @@ async def _mcp_servers(config: Config, env: Mapping[str, str], folder: str | Non
         else Finding(f"mcp {each.name}", server_status(each), "missing", do)
         for each in rows
     ]
+
+
+async def _feishu(config: Config, env: Mapping[str, str]) -> list[Finding]:
+    settings = config.settings.feishu
+    if settings.app_id is None:
+        return []
+    from coderelay.cli.feishu import examine_bot  # few people have a bot
+
+    try:
+        bot = await examine_bot(config, env)
+    except StoreFailed:
+        return []  # the log has a line of its own
+    if not bot.has_library:
+        do = "Install it: pip install 'coderelay[feishu]'"
+        return [Finding("feishu", "coder feishu needs lark-oapi", "missing", do)]
+    findings = [Finding("feishu", settings.app_id)]
+    if bot.missing:
+        told = say("the environment variable {variable} is not set", variable=", ".join(bot.missing))
+        findings = [Finding("feishu", told, "missing", "set it where `coder feishu` runs")]
+    if bot.dead:
+        last = bot.dead[0]
+        told = say(
+            "{count} cards could not be sent; the last one to {chat}: {why}",
+            count=len(bot.dead),
+            chat=last.chat_id,
+            why=last.error,
+        )
+        findings.append(Finding("feishu cards", told, "missing", "they are forgotten after 15 days"))
+    return findings
 
 
 def _programs(env: Mapping[str, str]) -> list[Finding]:

@@ -9,6 +9,10 @@ import asyncio
 import os
 import sys
 import time
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+
+from msgspec import Struct
 
 from coderelay.app import App
 from coderelay.cli.startup.arguments import Arguments, HelpText, port_number
@@ -18,11 +22,13 @@ from coderelay.cli.startup.stop_signals import stop_on_signals
 from coderelay.client.client import NO_CAPABILITIES
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import t
+from coderelay.config.load import Config
 from coderelay.config.settings import FeishuConfig
 from coderelay.host.host import Host
 from coderelay.protocol.errors import BadInput, CannotRun, CoderError
 from coderelay.protocol.translatable import say
 from coderelay.surfaces import standard_streams
+from coderelay.surfaces.feishu.card_record import DeadLetter, dead_letters
 from coderelay.surfaces.feishu.chat_options import ChatOptions
 from coderelay.surfaces.feishu.links import CODE_SECONDS, Links
 from coderelay.surfaces.feishu.people import People
@@ -201,6 +207,26 @@ async def _change_link(action: str, host: Host, app_id: str) -> int:
         await asyncio.sleep(_LINK_PAUSE)
     sys.stderr.write(f"coder: {t('Nobody has sent the code; it is void now.')}\n")
     return 1
+
+
+class BotState(Struct, frozen=True):
+    """What `coder doctor` says of the bot: the variables that are not set, and the cards that could not be sent."""
+
+    has_library: bool
+    missing: tuple[str, ...]
+    dead: Sequence[DeadLetter]
+
+
+async def examine_bot(config: Config, env: Mapping[str, str]) -> BotState:
+    """Raises StoreFailed if the log cannot be read."""
+    settings = config.settings.feishu
+    host = App(config, env).open()
+    try:
+        dead = await dead_letters(host.notebook(f"feishu:{settings.app_id}"))
+    finally:
+        await host.close()
+    missing = () if env.get(settings.app_secret_env, "").strip() else (settings.app_secret_env,)
+    return BotState(find_spec("lark_oapi") is not None, missing, sorted(dead, key=lambda each: -each.at))
 
 
 def _now() -> int:

@@ -11,8 +11,11 @@ from tests.coder_process import Coder, Ran, Started
 
 
 class BotProcess:
-    def __init__(self, started: Started) -> None:
+    """`line` is the first that it has printed."""
+
+    def __init__(self, started: Started, line: str) -> None:
         self._started = started
+        self.line = line
 
     @property
     def pid(self) -> int:
@@ -49,7 +52,7 @@ def start_bot(coder: Coder, feishu: FakeFeishu, *arguments: str, env: Mapping[st
     line = out.readline()
     if not line.startswith(("Connected", "Waiting")):
         raise AssertionError(f"{line!r}\n{started.wait().err}")
-    return BotProcess(started)
+    return BotProcess(started, line)
 
 
 @contextmanager

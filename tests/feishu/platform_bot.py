@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.notebook import Notebook
+from coderelay.store.postgres.store import PostgresStore
 from coderelay.store.sqlite.store import SqliteStore
 from coderelay.surfaces.feishu.bot import Bot, BotTiming, WebhookOptions
 from coderelay.surfaces.feishu.incoming import CardClick, ChatMessage, ClickAnswer, Incoming
@@ -71,8 +72,10 @@ class PlatformBot:
 
 
 @asynccontextmanager
-async def notebook_in(folder: Path, name: str = "feishu:test") -> AsyncGenerator[Notebook]:
-    store = SqliteStore(str(folder / "sessions.db"), SessionRows())
+async def notebook_in(folder: Path, name: str = "feishu:test", database: str = "") -> AsyncGenerator[Notebook]:
+    """In the file of the folder, or in the PostgreSQL database at that address."""
+    rows = SessionRows()
+    store = PostgresStore(database, rows) if database else SqliteStore(str(folder / "sessions.db"), rows)
     try:
         yield store.notebook(name)
     finally:
@@ -89,8 +92,9 @@ async def platform_bot(
     tenant: str = "",
     wait: bool = True,
     name: str = "feishu:test",
+    database: str = "",
 ) -> AsyncGenerator[PlatformBot]:
-    async with notebook_in(folder, name) as notebook:
+    async with notebook_in(folder, name, database) as notebook:
         made: list[PlatformBot] = []
         told: list[bool] = []
         ready, stop = asyncio.Event(), asyncio.Event()

@@ -89,6 +89,37 @@ async def test_a_bot_ends_at_once_while_the_platform_cannot_be_reached(feishu: F
     assert time.monotonic() - began < 20
 
 
+@story
+async def test_a_bot_ends_while_the_platform_takes_its_time(feishu: FakeFeishu, tmp_path: Path) -> None:
+    async with platform_bot(feishu, tmp_path):
+        feishu.fail("/callback/ws/endpoint", times=1000, delay=5, drops=True)
+        await aside(feishu.connections.drop)
+        await aside(feishu.wait_for_request, "POST /callback/ws/endpoint", 2)
+        began = time.monotonic()
+    assert time.monotonic() - began < 4
+
+
+@story
+async def test_a_frame_that_cannot_be_read_does_no_harm(feishu: FakeFeishu, tmp_path: Path) -> None:
+    async with platform_bot(feishu, tmp_path) as bot:
+        connection = await aside(feishu.connections.any, PATIENCE)
+        event = {"type": "event", "message_id": "m", "trace_id": "t"}
+        for raw in (
+            b"\xff\xff\xff",
+            b"",
+            Frame(DATA, {**event, "sum": "2", "seq": "7"}, b"{}").encode(),
+            Frame(DATA, {**event, "sum": "x", "seq": "0"}, b"{}").encode(),
+            Frame(DATA, {"type": "event"}, b"no json").encode(),
+            Frame(DATA, {"type": "card"}, b"{}").encode(),
+            Frame(CONTROL, {"type": "pong"}, b"no json").encode(),
+            Frame(CONTROL, {"type": "pong"}, b'{"PingInterval": -3}').encode(),
+        ):
+            connection.push_raw(raw)
+        await aside(feishu.person("ou_1").chat.say, "still here")
+        await bot.chats.until(1)
+        assert feishu.connections.opened == 1
+
+
 @pytest.mark.parametrize(
     ("fault", "said"),
     [({"code": 99991663, "status": 400}, "refuses this app"), ({"status": 500}, "cannot be reached")],

@@ -14,7 +14,8 @@ import random
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any, cast
+from functools import partial
+from typing import Any, TypeVar, cast
 from urllib.parse import parse_qs, urlparse
 
 import websockets
@@ -29,6 +30,8 @@ from coderelay.surfaces.feishu.lark_api import AppCredentials
 
 Receive = Callable[[bytes], Awaitable[dict[str, Any] | None]]
 """Takes an event and returns the answer to it. If it raises, the platform sends the event again."""
+
+T = TypeVar("T")
 
 _OPEN_SECONDS = 10.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
@@ -91,13 +94,16 @@ class LongConnection:
                 pause = _FIRST_PAUSE
             except (ClientException, ServerException) as error:
                 log.warning("the platform refuses the long connection: %s", error)
-            except (OSError, ValueError, LookupError, websockets.WebSocketException) as error:
-                log.warning("the long connection failed: %s", error)
+            except (OSError, TimeoutError, websockets.WebSocketException) as error:
+                log.warning("the long connection failed: %s", error or type(error).__name__)
+            except Exception:  # whatever it was, a bot that hears nothing any more helps nobody
+                log.exception("the long connection failed")
             await asyncio.sleep(pause * random.uniform(0.5, 1.0))
             pause = min(pause * 2, _LONGEST_PAUSE)
 
     async def _connect_once(self, client: Any) -> None:
-        url: str = await asyncio.to_thread(client._get_conn_url)  # it blocks
+        async with asyncio.timeout(_OPEN_SECONDS):
+            url = str(await _in_thread(client._get_conn_url))  # it blocks, and knows no limit
         service = int(parse_qs(urlparse(url).query)["service_id"][0])
         async with websockets.connect(
             url, open_timeout=_OPEN_SECONDS, close_timeout=_CLOSE_SECONDS, max_size=_MOST_FRAME_BYTES, proxy=None
@@ -117,14 +123,16 @@ class LongConnection:
                 self._from_here(self._tell, False)
 
     async def _take(self, socket: websockets.ClientConnection, client: Any, message: bytes) -> None:
-        frame: Any = _new_frame()
         try:
-            frame.ParseFromString(message)
-            headers = {each.key: each.value for each in frame.headers}
-            parts, part = int(headers.get("sum", "1")), int(headers.get("seq", "0"))
-        except Exception as error:  # noqa: BLE001  # a frame that cannot be read must not end the connection
-            log.warning("a frame of the long connection cannot be read: %s", error)
-            return
+            await self._take_frame(socket, client, message)
+        except Exception:  # one request of the surface: a frame that cannot be read must not end the connection
+            log.exception("a frame of the long connection cannot be read")
+
+    async def _take_frame(self, socket: websockets.ClientConnection, client: Any, message: bytes) -> None:
+        frame: Any = _new_frame()
+        frame.ParseFromString(message)
+        headers = {each.key: each.value for each in frame.headers}
+        parts, part = int(headers.get("sum", "1")), int(headers.get("seq", "0"))
         if frame.method != _DATA:
             if frame.payload and headers.get("type") == "pong":
                 _configure(client, frame.payload)
@@ -152,6 +160,29 @@ class LongConnection:
 
     async def _hand_over(self, payload: bytes) -> dict[str, Any] | None:
         return await self._receive(payload)
+
+
+async def _in_thread(work: Callable[[], T]) -> T:
+    """Run what blocks in a thread that nobody has to wait for, not even at the end of the program."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+
+    def settle(settling: Callable[[], None]) -> None:
+        if not done.done():
+            settling()
+
+    def run() -> None:
+        try:
+            result = work()
+        except BaseException as error:  # noqa: BLE001  # it is raised where the result is awaited
+            settling = partial(done.set_exception, error)
+        else:
+            settling = partial(done.set_result, result)
+        with suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(settle, settling)
+
+    threading.Thread(target=run, name="feishu-address", daemon=True).start()
+    return await done
 
 
 async def _ping(socket: websockets.ClientConnection, client: Any, service: int) -> None:

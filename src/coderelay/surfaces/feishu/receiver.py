@@ -29,6 +29,7 @@ _DAY_MS = 24 * 3600 * 1000
 _CLICK_SECONDS = 2.5
 _LEASE_MS = 15_000
 _SWEEP_SECONDS = 5.0
+_STOP_SECONDS = 5.0
 _TENANT = "tenant"
 _WHENEVER = 2**62
 
@@ -85,12 +86,12 @@ class Receiver:
         self._sweeping = asyncio.create_task(self._sweep())
 
     async def stop(self) -> None:
-        """Finish what is being carried out. What is left is kept for the next process."""
+        """Finish what can be carried out soon. What is left is kept for the next process."""
         if self._sweeping is not None:
             self._sweeping.cancel()
             await asyncio.gather(self._sweeping, return_exceptions=True)
-        while self._under_way:
-            await asyncio.wait(self._under_way)
+        if self._under_way:
+            await asyncio.wait(self._under_way, timeout=_STOP_SECONDS)
 
     async def receive(self, raw: bytes, token: str | None = None) -> dict[str, Any] | None:
         """Receive an event, and return the answer for the platform. `token` is the app's verification token, which

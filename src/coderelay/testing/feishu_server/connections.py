@@ -51,6 +51,14 @@ class LongConnection:
         self._loop.call_soon_threadsafe(self._begin, message_id, event, answer)
         return answer
 
+    def push_raw(self, frame: bytes) -> None:
+        """Send these bytes, whatever they are."""
+        message = {"type": "websocket.send", "bytes": frame}
+        asyncio.run_coroutine_threadsafe(self._send_raw(message), self._loop)
+
+    async def _send_raw(self, message: Message) -> None:
+        await self._send(message)
+
     def drop(self) -> None:
         """Without a goodbye, as when the network fails."""
         transport = getattr(getattr(self._send, "__self__", None), "transport", None)
@@ -84,7 +92,7 @@ class LongConnection:
             pong = Frame(CONTROL, {"type": "pong"}, json.dumps(config).encode())
             await self._send({"type": "websocket.send", "bytes": pong.encode()})
             return
-        waiting = self._waiting.pop(frame.headers["message_id"], None)
+        waiting = self._waiting.pop(frame.headers.get("message_id", ""), None)
         if waiting is not None and not waiting.done():
             answer = json.loads(frame.payload)
             data = answer.get("data")

@@ -110,6 +110,11 @@ class FakeFeishu:
             except ConnectionLost:
                 continue
 
+    def wait_for_request(self, request: str, count: int) -> None:
+        """Wait until so many requests "METHOD path" have come."""
+        found = self.state.wait(lambda: self.requests.count(request) >= count, self.seconds)
+        assert found, self.requests
+
     def call_webhook(self, call: SignedCall) -> tuple[int, bytes]:
         """Make a webhook call as it is. Returns the HTTP status and the body of the answer."""
         request = urllib.request.Request(self.webhook, call.body, call.headers, method="POST")
@@ -132,7 +137,9 @@ class FakeFeishu:
             await self._serve_socket(scope, receive, send)
             return
         body, method, path = await _body(receive), scope["method"], scope["path"]
-        self.requests.append(f"{method} {path}")
+        with self.state.changed:
+            self.requests.append(f"{method} {path}")
+            self.state.changed.notify_all()
         fault = self.faults.take(f"{method} {path}")
         if fault is not None and fault.delay:
             await asyncio.sleep(fault.delay)

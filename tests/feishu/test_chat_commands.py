@@ -154,3 +154,19 @@ async def test_a_session_is_shown_in_the_chat_where_it_is_used_last(tmp_path: Pa
         assert len(await bot.sessions()) == 1
         turns = [each.place.chat_id for each in bot.outbox.messages.values() if each.key.startswith("turn/")]
         assert turns == [CHAT, "oc_other", CHAT]
+
+
+@story
+async def test_a_session_that_cannot_run_says_why(tmp_path: Path) -> None:
+    roots = tmp_path / "roots"
+    (roots / "one").mkdir(parents=True)
+    async with chat_house(tmp_path, script(says("one")), roots=(str(roots),)) as bot:
+        await bot.say("/cd one")
+        await bot.say("begin")
+        await bot.card("任务完成")
+    (roots / "one").rename(roots / "moved")
+    async with chat_house(tmp_path, script(), roots=(str(roots),)) as bot:
+        title, text = await _reply(bot, "go on")
+        assert title == "会话暂时无法在此执行"
+        assert str(roots / "one") in text
+        assert (await _reply(bot, "/new"))[0] == "操作未成功"

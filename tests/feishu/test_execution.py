@@ -11,16 +11,15 @@ from coderelay.protocol.errors import BadInput, UnknownAsk
 from coderelay.protocol.events import TurnStarted
 from coderelay.protocol.ids import SessionId
 from coderelay.surfaces.feishu.chat_state import ChatState, current_state
-from coderelay.surfaces.feishu.execution import (
+from coderelay.surfaces.feishu.execution import Execution, start_execution
+from coderelay.surfaces.feishu.execution_messages import (
     AskClosed,
     ConfirmationRequired,
     Continued,
-    Execution,
     Message,
     TextSaid,
     TurnOver,
     UserInputRequired,
-    start_execution,
 )
 from tests.house import house, story
 from tests.model_server import bash, call, hangs, proposes, says, script

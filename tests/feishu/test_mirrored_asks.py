@@ -131,3 +131,17 @@ async def test_a_session_of_a_chat_is_in_everybodys_list(tmp_path: Path) -> None
             f"feishu:{ANNE}",
             str(bot.coder.folder),
         )
+
+
+@story
+async def test_a_mirrored_ask_is_closed_also_if_its_session_has_come_into_a_chat_meanwhile(tmp_path: Path) -> None:
+    async with chat_house(tmp_path, script(proposes(bash("rm x")), says("done"))) as bot:
+        await bot.link(ANNE, CHAT)
+        await bot.coder.create(mode="default")
+        await bot.coder.prompt("go")
+        confirm = await bot.shown("请确认")
+        await bot.say(f"/use {bot.coder.session}", chat="oc_other")
+        both = await bot.shown("请确认", chat="oc_other")
+        await bot.click(both, "取消")
+        await bot.card("任务完成", chat="oc_other")
+        await bot.outbox.until(lambda: confirm if confirm.card.title == "已取消" else None)

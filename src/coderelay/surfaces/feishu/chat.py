@@ -7,14 +7,14 @@ from typing import Protocol
 
 from coderelay.client.client import Client
 from coderelay.client.errors import error_in_words
-from coderelay.client.language import localize, speaking
+from coderelay.client.language import localize, retell, speaking
 from coderelay.protocol.asks import Allow, Ask, Decision, Deny, PlanAsk, PlanDecision, QuestionAsk
 from coderelay.protocol.commands import Answered, CreateSession
-from coderelay.protocol.errors import BadInput, CoderError, UnknownAsk, UnknownSession
+from coderelay.protocol.errors import BadInput, CannotRun, CoderError, UnknownAsk, UnknownSession
 from coderelay.protocol.ids import PromptId, SessionId, derived_id
 from coderelay.protocol.localized import Localized
 from coderelay.protocol.modes import stricter_mode
-from coderelay.protocol.queries import ListAsks, ShowDefaults, ShowSession
+from coderelay.protocol.queries import ListAsks, ShowDefaults, ShowSession, WhyNotRun
 from coderelay.protocol.summary import AskRow, Summary
 from coderelay.surfaces.feishu.ask_layouts import Closed, chosen_in_words
 from coderelay.surfaces.feishu.card_layout import Colour, card_of
@@ -22,7 +22,7 @@ from coderelay.surfaces.feishu.cards import notice_card
 from coderelay.surfaces.feishu.chat_options import ChatOptions
 from coderelay.surfaces.feishu.chat_records import ChatKey, ChatPointer, ChatRecords, Route, SessionPlace
 from coderelay.surfaces.feishu.chat_state import ChatState, state_of
-from coderelay.surfaces.feishu.execution import Execution, parse_words
+from coderelay.surfaces.feishu.execution import Execution, parse_words, start_execution
 from coderelay.surfaces.feishu.incoming import ChatMessage
 from coderelay.surfaces.feishu.links import Links
 from coderelay.surfaces.feishu.outbox import ChatPlace, Outbox
@@ -49,6 +49,7 @@ _BUSY_TEXT = Localized(
 )
 _NO_TEXT = Localized("Only text", "仅支持文字消息")
 _NO_TEXT_TEXT = Localized("The bot reads text and nothing else.", "机器人暂时只能处理文字消息。")
+_CANNOT_RUN = Localized("The session cannot run here now", "会话暂时无法在此执行")
 _ELSEWHERE = Localized("Already answered", "已有答复")
 _CLICK = Localized("Please use the buttons of the card", "请点击卡片上的按钮")
 _CLICK_TEXT = Localized(
@@ -145,6 +146,9 @@ class Chat:
         defaults = await self.client.get(ShowDefaults(cwd))
         is_owner = await self.is_host_owner(message.sender)
         if await self._summary(session) is None:
+            problem = await self.client.get(WhyNotRun(cwd=cwd, model=defaults.model, agent=defaults.agent))
+            if problem is not None:
+                raise CannotRun(problem)
             await self.client.send(
                 CreateSession(
                     session=session,
@@ -189,12 +193,19 @@ class Chat:
         match state_of(summary, [each.ask for each in rows]):
             case ChatState.IDLE:
                 await self._prompt(message, summary.id)
+                await self._tell_why_not(message, summary)
             case ChatState.EXECUTING:
                 await self._while_running(message, summary.id)
             case ChatState.WAITING_INPUT:
                 await self._input(message, summary, rows)
             case ChatState.WAITING_CONFIRM:
                 await self._typed(message, summary, rows)
+
+    async def _tell_why_not(self, message: ChatMessage, summary: Summary) -> None:
+        """The prompt is kept in any case, and somebody may be able to run the session later."""
+        reason = await self.client.get(WhyNotRun(session=summary.id)) if summary.machine is None else None
+        if reason is not None:
+            await self.tell(message, localize(_CANNOT_RUN), retell(reason), colour="orange")
 
     async def _again(self, message: ChatMessage, route: Route) -> None:
         """A message that was taken before a crash: whatever it was taken for is repeated, and counts once."""
@@ -213,7 +224,7 @@ class Chat:
         if steer:
             await execution.steer(message.text, prompt)
         else:
-            await execution.send_message(message.text, prompt)
+            await start_execution(execution, message.text, prompt)
         self._hub.wake(session)
 
     def _remember_reply(self, prompt: PromptId, message_id: str) -> None:

@@ -154,12 +154,13 @@ class ChatPresenter:
     async def _take(self, recorded: Recorded) -> None:
         """Raises a CoderError if the log or the notebook cannot be used now; then the event comes again."""
         try:
+            await self._mirror.close(recorded)
             if recorded.session in self._running:
                 self._woken.add(recorded.session)
             elif await self._records.place(recorded.session) is not None:
                 self.wake(recorded.session)
             else:
-                await self._mirror.take(recorded)
+                await self._mirror.open(recorded)
         except CoderError:
             raise
         except Exception:

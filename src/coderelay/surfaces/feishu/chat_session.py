@@ -12,7 +12,8 @@ from coderelay.surfaces.feishu.ask_cards import AskCards
 from coderelay.surfaces.feishu.card_layout import CardSchema, card_of
 from coderelay.surfaces.feishu.chat_records import ChatRecords, SessionPlace
 from coderelay.surfaces.feishu.chat_view import AskGroup, ChatView
-from coderelay.surfaces.feishu.execution import Execution, TurnOver
+from coderelay.surfaces.feishu.execution import Execution
+from coderelay.surfaces.feishu.execution_messages import TurnOver
 from coderelay.surfaces.feishu.outbox import ChatPlace, Outbox
 from coderelay.surfaces.feishu.people import person
 

@@ -16,7 +16,7 @@ from coderelay.protocol.localized import Localized
 from coderelay.surfaces.feishu.ask_layouts import MOST_IN_A_BATCH, Closed
 from coderelay.surfaces.feishu.card_layout import Layout, split
 from coderelay.surfaces.feishu.cards import CONTINUING, RUNNING, notice_card, prompt_from, result_card, running_card
-from coderelay.surfaces.feishu.execution import (
+from coderelay.surfaces.feishu.execution_messages import (
     AskClosed,
     CallBegan,
     CallOver,

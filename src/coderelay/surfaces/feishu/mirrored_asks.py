@@ -45,13 +45,15 @@ class MirroredAsks:
         for session, asks in by_session.items():
             await self._show(session, asks)
 
-    async def take(self, recorded: Recorded) -> None:
-        """Follow an event of a session that is in no chat."""
-        session = recorded.session
+    async def open(self, recorded: Recorded) -> None:
+        """Show the asks that an event opens, if its session is in no chat."""
         if asks := asks_in(recorded.event):
-            await self._show(session, asks)
-        elif isinstance(recorded.event, AskAnswered | StopRequested | TurnEnded | SessionDeleted):
-            for key in list(self._open.get(session, ())):
+            await self._show(recorded.session, asks)
+
+    async def close(self, recorded: Recorded) -> None:
+        """Show how asks were closed that have a card."""
+        if isinstance(recorded.event, AskAnswered | StopRequested | TurnEnded | SessionDeleted):
+            for key in list(self._open.get(recorded.session, ())):
                 await self._redraw(key, recorded.at)
 
     async def _show(self, session: SessionId, asks: Sequence[Ask]) -> None:

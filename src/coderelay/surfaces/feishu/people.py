@@ -7,17 +7,11 @@ from coderelay.surfaces.feishu.incoming import ChatKind
 
 ANYBODY = "*"
 VIA = "feishu"
-_PREFIX = "feishu:"
 
 
 def person(open_id: str) -> By:
     """Somebody in a chat, as every log and every surface names them."""
-    return By(who=f"{_PREFIX}{open_id}", via=VIA)
-
-
-def open_id_of(who: str) -> str:
-    """The open_id of a person from a chat; empty for a person from elsewhere."""
-    return who.removeprefix(_PREFIX) if who.startswith(_PREFIX) else ""
+    return By(who=f"feishu:{open_id}", via=VIA)
 
 
 class People(Struct, frozen=True):

@@ -35,7 +35,7 @@ pytestmark = pytest.mark.quick
 CARD = AskCard("ask/a1", "nonce", SessionId("s1"))
 SCHEMAS: tuple[CardSchema, ...] = ("2.0", "1.0")
 EVIL = '<at id=all></at> [click](https://evil.example) **bold** <a href="https://evil.example">x</a> @_all \u202e'
-HUGE = "很长的一行 with words\n" * 20_000
+HUGE = "很长的一行 with words\n" * 2_000
 
 
 def _drawn(layout: Layout, schema: CardSchema = "2.0") -> dict[str, Any]:

@@ -127,3 +127,18 @@ async def test_the_other_bot_takes_over_when_one_ends(tmp_path: Path) -> None:
         await two.coder.host.send(AnswerAsk(session=row.session, ask=row.ask.id, decision=Allow(), by=WEB))
         await _done(two, 1)
         assert confirm.card.title == "已确认"
+
+
+@story
+async def test_a_queued_message_is_acknowledged_across_a_restart(tmp_path: Path) -> None:
+    async with chat_house(tmp_path, script(proposes(bash("rm x")))) as bot:
+        await bot.say("one")
+        await bot.card("请确认")
+        said = await bot.say("two")
+        queued = await bot.shown("已加入队列")
+        assert queued.place.reply_to == said
+        shown = bot.outbox
+    async with chat_house(tmp_path, script(says("first"), says("second")), outbox=shown) as bot:
+        await bot.click(await bot.shown("请确认"), "取消")
+        await bot.results(2)
+        assert queued.card.title == "已开始执行"

@@ -31,7 +31,6 @@ from coderelay.surfaces.feishu.people import person
 log = logging.getLogger(__name__)
 
 _TITLE = 60
-_MOST_REPLIES = 1000
 _WORDS: dict[str, bool] = {"确认": True, "yes": True, "取消": False, "no": False}
 _REFUSED = Localized("Not admitted", "暂无使用权限")
 _REFUSED_TEXT = Localized(
@@ -70,8 +69,6 @@ class Commands(Protocol):
 
 
 class Chat:
-    """`replies` maps prompts to the messages they came in, for acknowledgements."""
-
     def __init__(
         self,
         client: Client,
@@ -81,7 +78,6 @@ class Chat:
         options: ChatOptions,
         hub: Watches,
         commands: Commands,
-        replies: dict[PromptId, str],
     ) -> None:
         self.client = client
         self.records = records
@@ -90,7 +86,6 @@ class Chat:
         self._outbox = outbox
         self._hub = hub
         self._commands = commands
-        self._replies = replies
 
     async def message(self, message: ChatMessage) -> None:
         if message.chat_kind == "group" and not message.mentions_bot:
@@ -192,7 +187,7 @@ class Chat:
         rows = await self.client.get(ListAsks(summary.id))
         match state_of(summary, [each.ask for each in rows]):
             case ChatState.IDLE:
-                await self._prompt(message, summary.id)
+                await self._prompt(message, summary.id, is_queued=False)
                 await self._tell_why_not(message, summary)
             case ChatState.EXECUTING:
                 await self._while_running(message, summary.id)
@@ -216,22 +211,19 @@ class Chat:
             if row.ask.id == route.ask and route.decision is not None:
                 await self._answer(message, route.session, row, route.decision)
 
-    async def _prompt(self, message: ChatMessage, session: SessionId, *, steer: bool = False) -> None:
+    async def _prompt(
+        self, message: ChatMessage, session: SessionId, *, is_queued: bool = True, steer: bool = False
+    ) -> None:
         prompt = PromptId(derived_id("feishu prompt", message.message_id))
         await self.records.put_route(message.message_id, Route(session))
-        self._remember_reply(prompt, message.message_id)
+        if is_queued:
+            await self.records.put_reply(prompt, message.message_id)
         execution = self.execution(session, message.sender)
         if steer:
             await execution.steer(message.text, prompt)
         else:
             await start_execution(execution, message.text, prompt)
         self._hub.wake(session)
-
-    def _remember_reply(self, prompt: PromptId, message_id: str) -> None:
-        """Where to acknowledge the prompt if it is queued. Others are forgotten, oldest first."""
-        self._replies[prompt] = message_id
-        while len(self._replies) > _MOST_REPLIES:
-            del self._replies[next(iter(self._replies))]
 
     async def _while_running(self, message: ChatMessage, session: SessionId) -> None:
         match self.options.while_running:

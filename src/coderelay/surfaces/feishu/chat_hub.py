@@ -3,7 +3,6 @@
 import asyncio
 
 from coderelay.client.client import Client
-from coderelay.protocol.ids import PromptId
 from coderelay.protocol.notebook import Notebook
 from coderelay.surfaces.feishu.ask_cards import AskCards
 from coderelay.surfaces.feishu.chat import Chat
@@ -26,11 +25,10 @@ class ChatHub:
         self._records = ChatRecords(notebook)
         links = Links(notebook)
         cards = AskCards(self._records, outbox, options.schema, options.web_url)
-        replies: dict[PromptId, str] = {}
         self._presenter = ChatPresenter(
-            client, self._records, links, outbox, cards, options.host_person, options.schema, replies
+            client, self._records, links, outbox, cards, options.host_person, options.schema
         )
-        chat = Chat(client, self._records, links, outbox, options, self._presenter, ChatCommands(), replies)
+        chat = Chat(client, self._records, links, outbox, options, self._presenter, ChatCommands())
         self._chat = chat
         self._clicks = Clicks(client, self._records, outbox, cards, chat)
         self._lease = PresenterLease(notebook)

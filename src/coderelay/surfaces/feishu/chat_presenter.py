@@ -13,7 +13,7 @@ from coderelay.client.client import Client
 from coderelay.client.language import speaking
 from coderelay.protocol.errors import CoderError, UnknownSession
 from coderelay.protocol.events import Recorded
-from coderelay.protocol.ids import PromptId, SessionId
+from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListChildren, ListSessions, ShowSession
 from coderelay.protocol.summary import Summary
 from coderelay.surfaces.feishu.ask_cards import AskCards
@@ -32,7 +32,7 @@ _ALL = 1_000_000
 
 
 class ChatPresenter:
-    """`replies` are the messages that prompts came in. `client` speaks the language of the cards."""
+    """`client` speaks the language of the cards."""
 
     def __init__(
         self,
@@ -43,7 +43,6 @@ class ChatPresenter:
         cards: AskCards,
         host_person: str,
         schema: CardSchema,
-        replies: dict[PromptId, str],
     ) -> None:
         self._client = client
         self._records = records
@@ -52,7 +51,6 @@ class ChatPresenter:
         self._cards = cards
         self._host_person = host_person
         self._schema: CardSchema = schema
-        self._replies = replies
         self._mirror = MirroredAsks(client, records, links, cards, host_person)
         self._cursors: dict[SessionId, int] = {}
         self._group: asyncio.TaskGroup | None = None  # while this bot presents
@@ -124,9 +122,7 @@ class ChatPresenter:
                 return
 
     async def _show(self, session: SessionId) -> None:
-        shown = ChatSession(
-            self._client, session, self._records, self._outbox, self._cards, self._schema, self._replies
-        )
+        shown = ChatSession(self._client, session, self._records, self._outbox, self._cards, self._schema)
         place = await self._records.place(session)
         if place is not None:
             is_owner = self._host_person in await self._links.people(place.owner)

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from coderelay.protocol.asks import Decision
-from coderelay.protocol.ids import AskId, SessionId
+from coderelay.protocol.ids import AskId, PromptId, SessionId
 from coderelay.protocol.notebook import Change, Notebook
 from coderelay.surfaces.feishu.outbox import ChatPlace
 
@@ -115,13 +115,22 @@ class ChatRecords:
     async def put_route(self, message_id: str, route: Route) -> None:
         await self._put(f"chat.route/{message_id}", route)
 
+    async def put_reply(self, prompt: PromptId, message_id: str) -> None:
+        """Remember in which message a prompt came that has to wait, so that the message is answered."""
+        await self._notebook.write(Change(f"chat.reply/{prompt}", message_id.encode()))
+
+    async def reply(self, prompt: PromptId) -> str:
+        entry = await self._notebook.read(f"chat.reply/{prompt}")
+        return "" if entry is None else entry.value.decode()
+
     async def is_first(self, name: str) -> bool:
         """Whether this happens for the first time, for whatever is to happen once."""
         return await self._notebook.write(Change(f"chat.once/{name}", b"{}", 0)) != 0
 
     async def forget_old(self, now: int) -> None:
         await self._notebook.erase("chat.card/", before=now - _CARD_DAYS * _DAY_MS)
-        await self._notebook.erase("chat.route/", before=now - _ROUTE_DAYS * _DAY_MS)
+        for beginning in ("chat.route/", "chat.reply/"):
+            await self._notebook.erase(beginning, before=now - _ROUTE_DAYS * _DAY_MS)
 
     async def _read(self, key: str, kind: type[Record]) -> Record | None:
         entry = await self._notebook.read(key)

@@ -8,10 +8,11 @@ from coderelay.client.client import Client
 from coderelay.client.language import speaking
 from coderelay.protocol.commands import OpenSession
 from coderelay.protocol.ids import PromptId, SessionId
+from coderelay.protocol.queries import ListPrompts
 from coderelay.surfaces.feishu.ask_cards import AskCards
 from coderelay.surfaces.feishu.card_layout import CardSchema, card_of
 from coderelay.surfaces.feishu.chat_records import ChatRecords, SessionPlace
-from coderelay.surfaces.feishu.chat_view import AskGroup, ChatView
+from coderelay.surfaces.feishu.chat_view import QUEUED, AskGroup, ChatView
 from coderelay.surfaces.feishu.execution import Execution
 from coderelay.surfaces.feishu.execution_messages import TurnOver
 from coderelay.surfaces.feishu.outbox import ChatPlace, Outbox
@@ -19,8 +20,7 @@ from coderelay.surfaces.feishu.people import person
 
 
 class ChatSession:
-    """`replies` are the messages that queued prompts came in, as far as this process knows them. `is_owners` says
-    whether the person of the chat is the linked owner of the host."""
+    """Shows one session in its chat."""
 
     def __init__(
         self,
@@ -30,7 +30,6 @@ class ChatSession:
         outbox: Outbox,
         asks: AskCards,
         schema: CardSchema,
-        replies: dict[PromptId, str],
     ) -> None:
         self._client = client
         self._session = session
@@ -38,11 +37,11 @@ class ChatSession:
         self._outbox = outbox
         self._asks = asks
         self._schema: CardSchema = schema
-        self._replies = replies
         self.seq = 0
 
     async def run(self, *, is_owners: bool) -> None:
-        """Until the session is at rest. What was not shown when a process died is shown by the next one."""
+        """Until the session is at rest. What was not shown when a process died is shown by the next one. `is_owners`
+        says whether the person of the chat is the linked owner of the host."""
         place = await self._records.place(self._session)
         if place is None:
             return
@@ -51,7 +50,9 @@ class ChatSession:
             await self._follow(place, is_owners)
 
     async def _follow(self, place: SessionPlace, is_owners: bool) -> None:
-        view = ChatView(f"{self._session}@{place.cursor}", self._asks.url(self._session))
+        waiting = {each.prompt_id for each in await self._client.get(ListPrompts(self._session))}
+        acknowledged = {each for each in waiting if await self._records.reply(each)}
+        view = ChatView(f"{self._session}@{place.cursor}", self._asks.url(self._session), acknowledged)
         execution = Execution(self._client, self._session, person(place.owner), after=place.cursor)
         is_caught_up = False
         async with aclosing(execution.stream) as stream:
@@ -71,11 +72,16 @@ class ChatSession:
             if isinstance(shown, AskGroup):
                 await self._asks.show(key, shown.session, place.place, shown.asks, is_owners=is_owners)
                 continue
-            reply = self._replies.pop(PromptId(key.removeprefix("queued/")), "") if key.startswith("queued/") else ""
-            where = ChatPlace(place.chat_id, reply) if reply else place.place
-            await self._outbox.show(key, where, card_of(shown, self._schema))
+            await self._outbox.show(key, await self._place_of(key, place), card_of(shown, self._schema))
         if (grown := view.streamed()) is not None:
             self._outbox.stream(*grown)
+
+    async def _place_of(self, key: str, place: SessionPlace) -> ChatPlace:
+        """An acknowledgement answers the message that it acknowledges."""
+        if not key.startswith(QUEUED):
+            return place.place
+        reply_to = await self._records.reply(PromptId(key.removeprefix(QUEUED)))
+        return ChatPlace(place.chat_id, reply_to or place.reply_to)
 
     async def _keep_cursor(self, view: ChatView, place: SessionPlace) -> SessionPlace:
         """Nothing before this event needs to be shown again. While a turn is open, its beginning does: the cards of

@@ -4,6 +4,7 @@ It is made from the messages of the session's execution, and draws the same card
 made from the same messages. So a bot that starts again finds its cards, and repeats none.
 """
 
+from collections.abc import Iterable
 from typing import assert_never
 
 from msgspec import Struct
@@ -35,6 +36,8 @@ from coderelay.surfaces.feishu.people import VIA
 
 PAGE_BYTES = 12_000
 MOST_PAGES = 4
+QUEUED = "queued/"
+"""How the keys of acknowledgements begin; the prompt follows."""
 _QUEUED = Localized("Queued", "已加入队列")
 _QUEUED_TEXT = Localized("It begins when the current task is done.", "当前任务完成后开始执行。")
 _BEGUN = Localized("Begun", "已开始执行")
@@ -71,9 +74,9 @@ class _Stretch(Struct):
 
 class ChatView:
     """`name` stands for a turn whose beginning is not shown. `url` is the address of the session on the web; empty if
-    there is none."""
+    there is none. The prompts that wait already are `acknowledged`."""
 
-    def __init__(self, name: str, url: str = "") -> None:
+    def __init__(self, name: str, url: str = "", acknowledged: Iterable[PromptId] = ()) -> None:
         self._name = name
         self._url = url
         self._turn: TurnId | None = None
@@ -81,7 +84,7 @@ class ChatView:
         self._stretches = 0
         self._is_timed_out = False
         self._is_cut = False
-        self._waiting: set[PromptId] = set()  # prompts that were told to be queued
+        self._waiting = set(acknowledged)  # prompts that were told to be queued
         self._groups: dict[str, AskGroup] = {}
         self._group_of: dict[AskId, str] = {}
         self._shown: dict[str, Layout] = {}
@@ -132,7 +135,7 @@ class ChatView:
     def _turn_began(self, message: TurnBegan) -> None:
         if message.prompt_id in self._waiting:
             self._waiting.discard(message.prompt_id)
-            self._show(f"queued/{message.prompt_id}", notice_card(localize(_BEGUN)))
+            self._show(f"{QUEUED}{message.prompt_id}", notice_card(localize(_BEGUN)))
         self._turn, self._stretches = message.turn_id, 0
         self._is_timed_out = self._is_cut = False
         by = message.by
@@ -142,13 +145,13 @@ class ChatView:
     def _prompt_queued(self, message: PromptQueued) -> None:
         if not message.is_alone and message.by.via == VIA:
             self._waiting.add(message.prompt_id)
-            self._show(f"queued/{message.prompt_id}", notice_card(localize(_QUEUED), localize(_QUEUED_TEXT)))
+            self._show(f"{QUEUED}{message.prompt_id}", notice_card(localize(_QUEUED), localize(_QUEUED_TEXT)))
 
     def _prompt_gone(self, message: PromptGone) -> None:
         if message.prompt_id in self._waiting:
             self._waiting.discard(message.prompt_id)
             words = _TAKEN if message.is_taken else _RECALLED
-            self._show(f"queued/{message.prompt_id}", notice_card(localize(words)))
+            self._show(f"{QUEUED}{message.prompt_id}", notice_card(localize(words)))
 
     def _text_grew(self, message: TextGrew) -> None:
         stretch = self._current()

@@ -116,7 +116,7 @@ async def platform_bot(
                 listen("127.0.0.1", 0), WebhookSecrets(feishu.encrypt_key, feishu.verification_token)
             )
             feishu.webhook = f"http://127.0.0.1:{options.listening.getsockname()[1]}/"
-        running = asyncio.create_task(Bot(app, tenant, notebook, make, tell, timing).run(stop.wait(), options))
+        running = asyncio.create_task(Bot(app, tenant, notebook, make, tell, timing).run(stop, options))
         try:
             waiting = asyncio.create_task(ready.wait())
             if wait:

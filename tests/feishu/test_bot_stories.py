@@ -179,5 +179,5 @@ def test_two_hundred_chats_at_once(feishu: FakeFeishu, coder_on: CoderOn, serve:
             thread.join()
         for number, chat in enumerate(chats):
             chat.wait(lambda chat=chat: _titles(chat) == ["正在执行任务...", "任务完成"])
-            assert f"hello {number}" in chat.messages[0].text
+            chat.wait(lambda chat=chat, number=number: f"hello {number}" in chat.messages[0].text)
     assert Path(coder.cwd).is_dir()

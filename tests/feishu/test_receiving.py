@@ -185,12 +185,14 @@ async def test_what_a_dead_bot_had_received_is_carried_out_by_the_next(feishu: F
         dying = RecordingChats()
         dying.gate.clear()
         receiver = Receiver(AppIdentity(feishu.app_id, feishu.bot), notebook, dying, lease_ms=500)
-        await receiver.receive(json.dumps(chat.said("left behind")).encode())
-        await receiver.receive(json.dumps(chat.said("and this")).encode())
+        first = chat.said("left behind")
+        later = _changed(chat.said("and this"), create_time=str(int(first["header"]["create_time"]) + 1))
+        for event in (first, later):
+            await receiver.receive(json.dumps(event).encode())
         await dying.until(1)
         async with platform_bot(feishu, tmp_path) as bot:
             await bot.chats.until(2)
-            assert sorted(bot.chats.texts) == ["and this", "left behind"]
+            assert bot.chats.texts == ["left behind", "and this"]
             dying.gate.set()
             await receiver.stop()
             async with platform_bot(feishu, tmp_path) as third:

@@ -112,7 +112,7 @@ async def _serve(options: argparse.Namespace, app: App, host: Host, settings: Fe
             pace=float(os.environ.get("CODER_FEISHU_PACE") or 1),
         ),
     )
-    await bot.run(stop_on_signals().wait(), webhook)
+    await bot.run(stop_on_signals(), webhook)
     return 0
 
 

@@ -1,8 +1,9 @@
 """A bot on the platform: the connection, the outbox and the chats, put together and run until it is told to stop."""
 
+import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from socket import socket
 from typing import Protocol
 
@@ -62,7 +63,7 @@ class Bot:
         self._tell = tell
         self._timing = timing
 
-    async def run(self, until: Awaitable[object], webhook: WebhookOptions | None) -> None:
+    async def run(self, until: asyncio.Event, webhook: WebhookOptions | None) -> None:
         """Raises CannotRun if the platform refuses the app."""
         api = LarkApi(self._app)
         try:
@@ -84,15 +85,15 @@ class Bot:
         finally:
             await api.close()
 
-    async def _serve(self, receiver: Receiver, until: Awaitable[object], webhook: WebhookOptions | None) -> None:
+    async def _serve(self, receiver: Receiver, until: asyncio.Event, webhook: WebhookOptions | None) -> None:
         if webhook is not None:
             server = Webhook(webhook.secrets, receiver.receive)
-            await server.serve(webhook.listening, until, lambda: self._tell(True))
+            await server.serve(webhook.listening, until.wait(), lambda: self._tell(True))
             return
         connection = LongConnection(self._app, receiver.receive_or_ignore, self._tell)
         connection.start()
         try:
-            await until
+            await until.wait()
         finally:
             await connection.stop()
 

@@ -247,12 +247,21 @@ class NotebookOutbox:
             except PlatformError as error:
                 log.info("streamed text is dropped: %s", error)
 
+    async def _take_over(self) -> None:
+        """Send what is left, new messages in the order in which they were made."""
+        for entry in sorted(await self._notebook.list(UNSENT), key=lambda each: each.at):
+            key = entry.key.removeprefix(UNSENT)
+            if key not in self._sending:
+                _, record = await self._load(key)
+                if record is not None and not record.message_id:
+                    self._order.enter(key, record.place.chat_id)
+                self._wake(key)
+
     async def _sweep(self) -> None:
         """Take over what another process has left, and forget what cannot be changed any more."""
         while True:
             try:
-                for entry in await self._notebook.list(UNSENT):
-                    self._wake(entry.key.removeprefix(UNSENT))
+                await self._take_over()
                 for beginning in (CARDS, MESSAGES, DEAD, UNSENT):
                     await self._notebook.erase(beginning, before=self._clock() - _KEPT_MS)
             except Exception:  # the next round may find the database again

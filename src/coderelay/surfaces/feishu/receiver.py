@@ -211,8 +211,9 @@ class Receiver:
 
     async def _take_over(self) -> None:
         now = self._clock()
-        for kept in await self._notebook.list("todo/"):
-            todo, entry = _todos.decode(kept.value), kept.key.removeprefix("todo/")
+        left = [(_todos.decode(kept.value), kept) for kept in await self._notebook.list("todo/")]
+        for todo, kept in sorted(left, key=lambda each: each[0].incoming.at):
+            entry = kept.key.removeprefix("todo/")
             if entry in self._mine:
                 await self._claim(kept, todo)  # it takes longer than a lease
             elif todo.until < now and await self._claim(kept, todo):

@@ -235,8 +235,24 @@ def test_resume_last_continues_the_newest_session(serve: Serve, coder_on: CoderO
     coder.run("-p", "first")
     coder.run("resume", "--last", text="more\n")
     assert len(coder.run("sessions", "--json").out.splitlines()) == 1
-    ran = coder.run("resume", "--last", "abc")
+    ran = coder.run("resume", "--last", "abc", "go on")
     assert (ran.code, "give an ID or --last, not both" in ran.err) == (2, True)
+
+
+def test_resume_takes_a_prompt_and_the_options_of_a_session(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    server = serve(script(says("a"), says("b"), says("c"), says("d")))
+    coder = coder_on(server)
+    coder.run("-p", "first")
+    session = the_session(coder)["id"]
+    assert coder.run("resume", "--last", "go on").out.endswith("> go on\nb\n")
+    (folder / "tests").mkdir()
+    coder.run("resume", session[:8], "tests", "--full-auto", "-m", "gpt-5.5")
+    assert [asked(server, each) for each in (-2, -1)] == ["go on", "tests"]
+    assert (the_session(coder)["id"], the_session(coder)["mode"]) == (session, "auto-edit")
+    with repl(coder, "resume", "--last", "and more") as terminal:
+        terminal.wait_until(lambda seen: "❯ and more" in seen.all_text and "\nd" in seen.all_text, "the answer")
+    ran = coder.run("resume", "--last", "-C", "missing")
+    assert (ran.code, "no such folder" in ran.err) == (2, True), ran.err
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_the_environment_says_in_which_language_help_is(coder: Coder, env: dict[
 def test_chinese_help_is_chinese_throughout(coder: Coder) -> None:
     told = coder.run("--help", env=ZH).out
     assert "继续此会话；不带 ID 则从列表中选择\n" in told
-    assert "  coder resume [ID]     重新打开会话（不带 ID 则为当前目录中最新的），并继续被中断的工作\n" in told
+    assert "  coder resume [ID] [PROMPT]   重新打开会话（不带 ID 则为当前目录中最新的），并继续其中的工作\n" in told
     left = [line for line in told.splitlines() if not any(each > "\u2e7f" for each in line)]
     assert [line for line in left if "  " in line.strip() and not line.lstrip().startswith(("[", "-"))] == []
 

@@ -35,15 +35,18 @@ complete -c coder -a '(coder completions --line (commandline -cp) 2>/dev/null)'
 """
 SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
+_SESSION_OPTIONS = (
+    *("--mode", "--permission-mode", "--full-auto", "--dangerously-skip-permissions", "--yolo"),
+    *("--dangerously-bypass-approvals-and-sandbox", "--model", "--agent", "--allowed-tools", "--unattended"),
+    *("--max-steps", "--max-turns", "--append-system-prompt", "--add-dir", "--cwd", "--cd"),
+)
 # Words in capitals stand for names that are looked up.
 COMMANDS: dict[str, tuple[str, ...]] = {
     "": (
         *SUBCOMMANDS,
-        *("--print", "--prompt", "--output", "--output-format", "--verbose", "--mode", "--permission-mode"),
-        *("--full-auto", "--dangerously-skip-permissions", "--yolo", "--dangerously-bypass-approvals-and-sandbox"),
-        *("--model", "--agent", "--resume", "--continue", "--here"),
-        *("--allowed-tools", "--unattended", "--max-steps", "--max-turns", "--append-system-prompt", "--add-dir"),
-        *("--cwd", "--cd", "--version"),
+        *("--print", "--prompt", "--output", "--output-format", "--verbose", "--resume", "--continue", "--here"),
+        *_SESSION_OPTIONS,
+        "--version",
     ),
     "web": ("--host", "--port", "--no-open", "--dev"),
     "app": ("--port",),
@@ -58,7 +61,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "sessions export": ("SESSION",),
     "sessions delete": ("SESSION",),
     "sessions backup": (),
-    "resume": ("SESSION", "--here", "--last"),
+    "resume": ("SESSION", "--here", "--last", *_SESSION_OPTIONS),
     "asks": ("--json",),
     "answer": ("ASK", "--no-wait"),
     "permissions": ("list", "revoke", "check", "trust", "untrust", "--session"),

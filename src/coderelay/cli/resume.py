@@ -1,4 +1,6 @@
-"""`coder resume [ID]`: reopen a session (without ID, the newest one in this folder) and continue interrupted work."""
+"""`coder resume [ID] [PROMPT]`: reopen a session (without ID, the newest in this folder) and continue its work."""
+
+import os
 
 from coderelay.cli import start
 from coderelay.cli.startup.arguments import Arguments
@@ -10,13 +12,23 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "session", nargs="?", metavar="ID", help=t("the id of the session, or the beginning of its id or title")
     )
+    parser.add_argument("next", nargs="?", metavar="PROMPT", help=t("the prompt to continue with"))
     parser.add_argument("--here", action="store_true", help=t("move the session from another machine to this one"))
-    parser.add_argument("--last", action="store_true", help=t("the newest session in this folder, as without an ID"))
-    options = parser.parse_args(arguments)
-    if options.here and options.session is None:
+    parser.add_argument(
+        "--last",
+        action="store_true",
+        help=t("the newest session in this folder, as without ID; PROMPT may follow"),
+    )
+    start.add_session_options(parser)
+    given = parser.parse_args(arguments)
+    if given.last:
+        if given.next is not None:
+            parser.error(t("give an ID or --last, not both"))
+        given.session, given.next = None, given.session
+    if given.here and given.session is None:
         parser.error(t("--here needs a session ID"))
-    if options.last and options.session is not None:
-        parser.error(t("give an ID or --last, not both"))
-    meant = ["--continue"] if options.session is None else [f"--resume={options.session}"]
-    meant += ["--here"] if options.here else []
-    return start.run(start.parse(meant)[0], start.folder_of(None), None)
+    options = start.parse(["--continue"] if given.session is None else [f"--resume={given.session}"])[0]
+    for name in vars(options).keys() & vars(given).keys():
+        setattr(options, name, getattr(given, name))
+    options.first_prompt = start.decoded(os.fsencode(given.next or ""))
+    return start.run(options, start.checked_folder(options), None)

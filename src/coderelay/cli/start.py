@@ -16,7 +16,7 @@ _EXIT_CODES = """commands:
   coder app             the same in a window of its own
   coder acp             an agent for editors, which start it themselves
   coder sessions [list|search TEXT|show ID|export ID|delete ID|backup FILE]   manage sessions
-  coder resume [ID]     reopen a session (without ID, the newest one in this folder) and continue interrupted work
+  coder resume [ID] [PROMPT]   reopen a session (without ID, the newest one in this folder) and continue its work
   coder resume ID --here   the same for a session of another machine, and move it to this one
   coder asks            list everything that waits for your answer
   coder answer ASK_ID allow|deny|stop|TEXT   answer one of them
@@ -54,6 +54,30 @@ def parser() -> Arguments:
     add("--output", "--output-format", choices=("text", "json", "stream-json"), default="text")
     add("--verbose", action="store_true", help=t("with -p: also write progress to stderr if the output is JSON"))
     add(
+        "-r",
+        "--resume",
+        nargs="?",
+        const=PICK,
+        metavar="ID",
+        help=t("continue this session; without an ID, pick one"),
+    )
+    add(
+        "-c",
+        "--continue",
+        dest="latest",
+        action="store_true",
+        help=t("continue the newest session in this folder"),
+    )
+    add("--here", action="store_true", help=t("with --resume: move the session from another machine to this one"))
+    add_session_options(parser)
+    parser.add_argument("-V", "--version", action="version", version=f"coder {__version__}")
+    return parser
+
+
+def add_session_options(parser: Arguments) -> None:
+    """Add the options that say how the session works, also for `coder resume`."""
+    add = parser.add_argument
+    add(
         "--mode",
         "--permission-mode",
         type=_mode,
@@ -83,22 +107,6 @@ def parser() -> Arguments:
         help=t("the model to use, for example {example}", example="anthropic:claude-sonnet-4-5"),
     )
     add("--agent", choices=AGENTS)
-    add(
-        "-r",
-        "--resume",
-        nargs="?",
-        const=PICK,
-        metavar="ID",
-        help=t("continue this session; without an ID, pick one"),
-    )
-    add(
-        "-c",
-        "--continue",
-        dest="latest",
-        action="store_true",
-        help=t("continue the newest session in this folder"),
-    )
-    add("--here", action="store_true", help=t("with --resume: move the session from another machine to this one"))
     add("--allowed-tools", metavar="A,B", help=t("allow only these tools"))
     add(
         "--unattended",
@@ -115,8 +123,6 @@ def parser() -> Arguments:
     add("--append-system-prompt", metavar="TEXT", help=t("extra instructions for the model, kept with the session"))
     add("--add-dir", action="append", metavar="DIR", help=t("additional folder that the session may use"))
     add("-C", "--cwd", "--cd", metavar="DIR", help=t("the folder to work in"))
-    parser.add_argument("-V", "--version", action="version", version=f"coder {__version__}")
-    return parser
 
 
 def main(arguments: list[str]) -> int:
@@ -181,11 +187,7 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, str, str | None]:
     options.first_prompt = _take_prompt(options)
     if options.path and options.cwd:
         parser().error(t("give the folder only once, as PATH or with --cwd"))
-    folder = folder_of(options.cwd or options.path)
-    if not os.path.isdir(folder):
-        parser().error(_no_folder(folder, options))
-    if not _is_text(folder):
-        parser().error(t("coder cannot work in a folder whose name is not UTF-8"))
+    folder = checked_folder(options)
     if options.prompt is None:
         return options, folder, None
     options.piped = ""
@@ -248,6 +250,16 @@ def _no_folder(folder: str, options: argparse.Namespace) -> str:
     if near := _near(given):
         return t("no such folder: {folder}; did you mean `coder {name}`?", folder=folder, name=near[0])
     return t("no such folder: {folder}", folder=folder)
+
+
+def checked_folder(options: argparse.Namespace) -> str:
+    """The real path of the folder that the options name. Exits with 2 if `coder` cannot work there."""
+    folder = folder_of(options.cwd or options.path)
+    if not os.path.isdir(folder):
+        parser().error(_no_folder(folder, options))
+    if not _is_text(folder):
+        parser().error(t("coder cannot work in a folder whose name is not UTF-8"))
+    return folder
 
 
 def folder_of(given: str | None) -> str:

@@ -59,6 +59,8 @@ OF_OTHER_TOOLS = {
     "memory": "Write what the agent should know into AGENTS.md",
     "login": "There is no login",
     "rename": "Use /title.",
+    "logout": "There is no login",
+    "stop": "Esc stops the turn; /ps stop N stops a background command.",
 }
 PICKED = {"model": "openai:scripted", "sessions": "earlier words", "resume": "earlier words", "rewind": "hello"}
 """What is typed without saying what, and something to pick then."""

@@ -23,15 +23,27 @@ _HEADINGS = {
     "command": "Custom commands",
     "skill": "Skills",
 }
+_LOGIN = Localized(
+    "There is no login: set ANTHROPIC_API_KEY or OPENAI_API_KEY; `coder doctor` shows what was found.",
+    "不需要登录：请设置 ANTHROPIC_API_KEY 或 OPENAI_API_KEY；`coder doctor` 显示找到了什么。",
+)
+_INSTRUCTIONS = Localized(
+    "Write what the agent should know into AGENTS.md, or ~/.coder/AGENTS.md for all projects; /init writes one.",
+    "请把 agent 应知道的内容写入 AGENTS.md；~/.coder/AGENTS.md 用于所有项目；/init 可生成。",
+)
 _ELSEWHERE = {  # what other tools call something that has another name here
-    "login": Localized(
-        "There is no login: set ANTHROPIC_API_KEY or OPENAI_API_KEY; `coder doctor` shows what was found.",
-        "不需要登录：请设置 ANTHROPIC_API_KEY 或 OPENAI_API_KEY；`coder doctor` 显示找到了什么。",
+    **dict.fromkeys(("login", "logout"), _LOGIN),
+    **dict.fromkeys(("memory", "memories", "personality"), _INSTRUCTIONS),
+    "stop": Localized(
+        "Esc stops the turn; /ps stop N stops a background command.",
+        "Esc 停止回合；/ps stop N 停止后台命令。",
     ),
-    "memory": Localized(
-        "Write what the agent should know into AGENTS.md, or ~/.coder/AGENTS.md for all projects; /init writes one.",
-        "请把 agent 应知道的内容写入 AGENTS.md；~/.coder/AGENTS.md 用于所有项目；/init 可生成。",
+    "theme": Localized(
+        "The colours are those of your terminal; NO_COLOR=1 turns them off.",
+        "颜色取自终端；NO_COLOR=1 关闭颜色。",
     ),
+    "side": Localized("Use /fork, and /resume to come back.", "请用 /fork；用 /resume 回到原会话。"),
+    "fast": Localized("Use /model or /think.", "请用 /model 或 /think。"),
     "hooks": Localized(
         "Hooks are in the setting hooks of ~/.coder/config.json; /config shows the settings.",
         "hook 在 ~/.coder/config.json 的 hooks 设置中；/config 显示设置。",
@@ -45,8 +57,8 @@ _ELSEWHERE = {  # what other tools call something that has another name here
     "effort": Localized("Use /think.", "请用 /think。"),
     "rename": Localized("Use /title.", "请用 /title。"),
     "mention": Localized("Type @ and the name of the file.", "请输入 @ 和文件名。"),
-    "settings": Localized("Use /config.", "请用 /config。"),
-    "keybindings": Localized("? and Enter lists the keys.", "? 加 Enter 列出所有按键。"),
+    **dict.fromkeys(("settings", "experimental"), Localized("Use /config.", "请用 /config。")),
+    **dict.fromkeys(("keybindings", "keymap"), Localized("? and Enter lists the keys.", "? 加 Enter 列出所有按键。")),
     "terminal-setup": Localized(
         "Not needed: Alt+Enter or Ctrl+J starts a new line.", "不需要：Alt+Enter 或 Ctrl+J 换行。"
     ),

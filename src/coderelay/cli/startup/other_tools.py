@@ -31,6 +31,14 @@ _LOCAL = Localized(
     "请用 --model ollama:NAME，或用 `coder model install` 安装小型离线模型。",
 )
 _PRINT = Localized('Use: coder -p "PROMPT"', '请用：coder -p "PROMPT"')
+_EXEC = Localized(
+    'Use: coder -p "PROMPT". For --json: --output stream-json; for resume --last: --continue.',
+    '请用：coder -p "PROMPT"。--json 对应 --output stream-json；resume --last 对应 --continue。',
+)
+_SERVER = Localized(
+    "Use: coder acp, for editors; or coder web, whose WebSocket other programs can use.",
+    "编辑器请用：coder acp；其他程序可用 coder web 的 WebSocket。",
+)
 _LOGIN = Localized(
     "There is no login. Set ANTHROPIC_API_KEY or OPENAI_API_KEY; `coder doctor` shows what was found.",
     "不需要登录。请设置 ANTHROPIC_API_KEY 或 OPENAI_API_KEY；`coder doctor` 显示找到了什么。",
@@ -44,7 +52,7 @@ _CONTINUE = Localized("Use: coder --continue, or coder resume", "请用：coder 
 _OPTIONS = {
     **dict.fromkeys(("--sandbox", "-s"), _SANDBOX),
     **dict.fromkeys(("--ask-for-approval", "-a", "--approval-mode"), _MODE),
-    **dict.fromkeys(("--profile", "--config", "--settings"), _CONFIG),
+    **dict.fromkeys(("--profile", "--config", "--settings", "--enable", "--disable"), _CONFIG),
     **dict.fromkeys(("--allowedTools", "--disallowedTools", "--disallowed-tools", "--tools"), _TOOLS),
     **dict.fromkeys(("-o", "--output-last-message"), _REDIRECT),
     **dict.fromkeys(("-i", "--image"), _IMAGE),
@@ -55,6 +63,23 @@ _OPTIONS = {
     "--json": Localized(
         "Use --output stream-json, or --output json for the result alone.",
         "请用 --output stream-json；只要结果则用 --output json。",
+    ),
+    "--color": Localized(
+        "Leave it out: -p prints no colours, and NO_COLOR=1 turns them off in the terminal.",
+        "不需要：-p 不输出颜色；在终端中可用 NO_COLOR=1 关闭颜色。",
+    ),
+    "--no-alt-screen": Localized(
+        "Leave it out: coder writes into your terminal's own scrollback.",
+        "不需要：coder 直接写入终端自身的回滚区。",
+    ),
+    "--search": Localized(
+        "There is no web search; the agent can fetch the pages that you name.",
+        "没有网页搜索；agent 可以读取你给出的网页。",
+    ),
+    "--output-schema": Localized("Describe the form of the answer in the prompt.", "请在提示中说明答案的格式。"),
+    "--ephemeral": Localized(
+        "Sessions are always kept; `coder sessions delete ID` deletes one.",
+        "会话总会保留；用 `coder sessions delete ID` 删除。",
     ),
     "--skip-git-repo-check": Localized(
         "Leave it out: coder works outside of git too.", "不需要：coder 在 git 之外也能工作。"
@@ -76,10 +101,24 @@ _OPTIONS = {
     ),
 }
 _COMMANDS = {
-    **dict.fromkeys(("exec", "e", "run"), _PRINT),
+    **dict.fromkeys(("exec", "e"), _EXEC),
+    "run": _PRINT,
+    **dict.fromkeys(("mcp-server", "app-server"), _SERVER),
+    "apply": Localized(
+        "Leave it out: the agent edits the files in your folder itself; /diff in a session shows what has changed.",
+        "不需要：agent 直接编辑你目录中的文件；在会话里用 /diff 查看改动。",
+    ),
+    "cloud": Localized(
+        "Sessions run on this machine; coder web shows them in a browser.",
+        "会话在本机运行；coder web 在浏览器中显示它们。",
+    ),
+    "sandbox": Localized(
+        "The agent's commands run in a sandbox; `coder permissions check COMMAND` says what would happen to one.",
+        "agent 的命令本来就在沙箱中运行；`coder permissions check COMMAND` 说明某条命令会怎样。",
+    ),
     **dict.fromkeys(("login", "logout", "auth", "setup-token"), _LOGIN),
     **dict.fromkeys(("update", "upgrade"), _UPDATE),
-    "config": _CONFIG,
+    **dict.fromkeys(("config", "features"), _CONFIG),
     "continue": _CONTINUE,
     "completion": Localized("Use: coder completions bash|zsh|fish", "请用：coder completions bash|zsh|fish"),
     "review": Localized("Use /review in a session.", "请在会话里用 /review。"),
@@ -92,6 +131,9 @@ _COMMANDS = {
     ),
     "version": Localized("Use: coder --version", "请用：coder --version"),
 }
+
+_SKIPS_PERMISSIONS = ("--yolo", "--dangerously-skip-permissions", "--dangerously-bypass-approvals-and-sandbox")
+"""Never proposed for a misspelt option: nobody should copy one of these by accident."""
 
 
 def unknown_arguments(words: list[str], first: str, known: list[str]) -> str:
@@ -129,5 +171,6 @@ def _option_hint(name: str, known: list[str]) -> str:
         return localize(_OPTIONS[name])
     from difflib import get_close_matches
 
-    near = get_close_matches(name, known, 1, 0.75) if name.startswith("--") else []
-    return t("Did you mean {option}?", option=near[0]) if near else ""
+    safe = [each for each in known if each not in _SKIPS_PERMISSIONS]
+    near = get_close_matches(name, safe, 2, 0.75) if name.startswith("--") else []
+    return t("Did you mean {option}?", option=t(" or ").join(near)) if near else ""

@@ -135,3 +135,12 @@ def test_what_was_queued_comes_back_when_the_turn_is_stopped(serve: Serve, coder
         terminal.press("c-c", "c-c")
         assert terminal.wait() == 0
     assert len(server.requests) == 1
+
+
+def test_stopping_at_a_question_says_no_more_than_that(serve: Serve, coder_on: CoderOn) -> None:
+    with repl(coder_on(serve(script(proposes(bash("make")))))) as terminal:
+        terminal.enter("build it")
+        terminal.wait_for("Run this command?")
+        terminal.press("escape")
+        seen = settle(terminal, "■ stopped")
+        assert "no longer open" not in seen.all_text

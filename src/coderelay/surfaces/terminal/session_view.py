@@ -283,7 +283,8 @@ class SessionView:
                     replaced = change.asked.ask.id if change.by != here else None
                     self._show_first(0, replaced, is_wide=change.is_wide)
             case DroppedAsks():
-                self._screen.print(note(t("this request is no longer open"), self._screen.width))
+                if change.asked[0].session != self.session:  # for our own session, the end of the turn is printed
+                    self._screen.print(note(t("this request is no longer open"), self._screen.width))
                 if change.was_first:
                     self._show_first(0, replaced=change.asked[0].ask.id)
             case None:

@@ -21,6 +21,7 @@ from coderelay.client.slash_line import (
     ChangedFiles,
     LeftSession,
     PromptToSend,
+    RewoundTurns,
     Slash,
     SlashResult,
     SwitchedSession,
@@ -342,12 +343,13 @@ async def test_c30_rewind_lists_turns_and_undoes_as_many_as_are_wanted(tmp_path:
         assert [each.at for each in shown] == sorted((each.at for each in shown), reverse=True)
         assert await typist.is_refused("/rewind 4") == "turns that can be undone: 3; /rewind lists them"
         assert (coder.folder / "b").read_text() == "1\n2\n"
-        assert await typist.reads("/rewind 2") == (
-            "restored  b\n(the last 2 turns were undone; the conversation continues from before them)"
+        assert await typist.types("/rewind 2") == RewoundTurns(
+            "restored  b\n(the last 2 turns were undone; the conversation continues from before them)", "more of\nit"
         )
         assert (coder.folder / "b").read_text() == "1\n"
-        assert await typist.reads("/rewind 1") == (
-            "removed   b\nremoved   c\n(the last turn was undone; the conversation continues from before it)"
+        assert await typist.types("/rewind 1") == RewoundTurns(
+            "removed   b\nremoved   c\n(the last turn was undone; the conversation continues from before it)",
+            "make them",
         )
         assert await typist.reads("/rewind") == "nothing to undo"
         for wrong in ("0", "-1", "two"):

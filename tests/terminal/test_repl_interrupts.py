@@ -144,3 +144,27 @@ def test_stopping_at_a_question_says_no_more_than_that(serve: Serve, coder_on: C
         terminal.press("escape")
         seen = settle(terminal, "■ stopped")
         assert "no longer open" not in seen.all_text
+
+
+def test_escape_twice_on_an_empty_line_goes_back_to_a_prompt(serve: Serve, coder_on: CoderOn) -> None:
+    server = serve(script(says("one"), says("two"), says("three")))
+    with repl(coder_on(server)) as terminal:
+        for prompt, answer in (("first try", "one"), ("and more\\", "two")):
+            terminal.enter(prompt)
+            if prompt.endswith("\\"):
+                terminal.enter("of it")
+            settle(terminal, answer)
+        terminal.press("escape")
+        terminal.wait_for("Press Esc again to go back to an earlier prompt")
+        terminal.press("escape")
+        terminal.wait_for("Rewind to before this prompt 2/2")
+        terminal.press("escape")
+        terminal.wait_until(lambda seen: "Rewind to" not in seen.text, "no list")
+        terminal.press("escape", "escape")
+        terminal.wait_for("Rewind to before this prompt 2/2")
+        terminal.press("enter")
+        terminal.wait_until(lambda seen: typed_in(seen) == "and more\n… of it", "the prompt")
+        terminal.press("enter")
+        settle(terminal, "three")
+    said = [each["content"] for each in server.requests[-1]["messages"] if each["role"] == "user"]
+    assert [each.rpartition("\n\n")[2] for each in said] == ["first try", "and more\nof it"]

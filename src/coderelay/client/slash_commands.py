@@ -28,7 +28,7 @@ from coderelay.client.commands import (
 from coderelay.client.commands.command import GROUPS, Context, RememberModel, SlashCommand
 from coderelay.client.language import speaking, t
 from coderelay.client.other_commands import resolve
-from coderelay.client.slash_line import ChangedFiles, PromptToSend, Slash, SlashResult, SwitchedSession
+from coderelay.client.slash_line import ChangedFiles, PromptToSend, RewoundTurns, Slash, SlashResult, SwitchedSession
 from coderelay.client.visible import visible
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import BadInput
@@ -81,6 +81,8 @@ class SessionCommands:
         match told:
             case SwitchedSession():
                 self._here.session = told.session
+                return replace(told, told=visible(told.told))
+            case RewoundTurns():
                 return replace(told, told=visible(told.told))
             case ChangedFiles():
                 return ChangedFiles(visible(told.text), visible(told.diff))

@@ -28,6 +28,14 @@ class ChangedFiles(Struct, frozen=True):
         return "\n".join(filter(None, (self.text, self.diff.rstrip("\n"))))
 
 
+class RewoundTurns(Struct, frozen=True):
+    """Turns were undone. `prompt` began the first of them: a surface may put it back into the input. `told` is a
+    message for the person."""
+
+    told: str
+    prompt: str
+
+
 class SwitchedSession(Struct, frozen=True):
     """The surface shows `session` from now on, following it from `after`. `told` is a message for the person. Asks
     raised before `after` are found among the session's open asks."""
@@ -59,9 +67,19 @@ class LeftSession(Struct, frozen=True):
     """The person wants to leave; the session stays."""
 
 
-SlashResult = str | ChangedFiles | PromptToSend | SwitchedSession | OutputLines | TextToCopy | ViKeys | LeftSession
-"""The result of a command: a text for the person, changed files, a prompt for the surface to send, a move to another
-session, something for the terminal to do, or leaving."""
+SlashResult = (
+    str
+    | ChangedFiles
+    | PromptToSend
+    | RewoundTurns
+    | SwitchedSession
+    | OutputLines
+    | TextToCopy
+    | ViKeys
+    | LeftSession
+)
+"""The result of a command: a text for the person, changed files, a prompt for the surface to send, undone turns, a
+move to another session, something for the terminal to do, or leaving."""
 
 
 _BARE_WORDS = {"exit": Slash("exit"), "quit": Slash("exit"), "?": Slash("help", "keys")}

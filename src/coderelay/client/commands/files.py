@@ -7,7 +7,7 @@ from coderelay.client.changed_files import changed_line, diff_of
 from coderelay.client.commands.command import FILES, ONLY_SHOWS, Context, SlashCommand
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
-from coderelay.client.slash_line import ChangedFiles
+from coderelay.client.slash_line import ChangedFiles, RewoundTurns
 from coderelay.protocol.commands import ConfigureSession, Undone, UndoTurn
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.localized import Localized
@@ -44,16 +44,16 @@ async def undo(here: Context, _: str) -> str:
     return "\n".join([*lines, t("(the last turn was undone; the conversation continues from before it)")])
 
 
-async def rewind(here: Context, many: str) -> str:
+async def rewind(here: Context, many: str) -> str | RewoundTurns:
     if not many:
         return _listed(await here.client.get(ListTurns(here.session)))
     if not many.isdecimal() or int(many) < 1:
         raise here.misused()
-    there = len(await here.client.get(ListTurns(here.session, limit=int(many))))
-    if int(many) > there:
-        raise BadInput(t("turns that can be undone: {there}; /rewind lists them", there=there))
+    turns = await here.client.get(ListTurns(here.session, limit=int(many)))
+    if int(many) > len(turns):
+        raise BadInput(t("turns that can be undone: {there}; /rewind lists them", there=len(turns)))
     if int(many) == 1:
-        return await undo(here, "")
+        return RewoundTurns(await undo(here, ""), turns[-1].prompt)
     lines: list[str] = []
     for done in range(int(many)):
         try:
@@ -68,7 +68,7 @@ async def rewind(here: Context, many: str) -> str:
             )
             return "\n".join([*lines, told, error_in_words(error)])
     told = t("(the last {many} turns were undone; the conversation continues from before them)", many=many)
-    return "\n".join([*lines, told])
+    return RewoundTurns("\n".join([*lines, told]), turns[-1].prompt)
 
 
 async def _undo_one(here: Context) -> list[str]:

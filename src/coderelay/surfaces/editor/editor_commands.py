@@ -7,7 +7,7 @@ from coderelay.client.client import Client
 from coderelay.client.language import localize
 from coderelay.client.remote_commands import run_remote_command
 from coderelay.client.slash_commands import COMMANDS
-from coderelay.client.slash_line import ChangedFiles, PromptToSend, Slash, SwitchedSession
+from coderelay.client.slash_line import ChangedFiles, PromptToSend, RewoundTurns, Slash, SwitchedSession
 from coderelay.client.visible import visible
 from coderelay.protocol.asks import By
 from coderelay.protocol.ids import PromptId, SessionId
@@ -33,7 +33,7 @@ async def run_command(
             return result
         case ChangedFiles():
             return str(result)
-        case SwitchedSession():
+        case SwitchedSession() | RewoundTurns():
             return result.told
         case _:
             return ""

@@ -12,6 +12,7 @@ from coderelay.client.slash_line import (
     LeftSession,
     OutputLines,
     PromptToSend,
+    RewoundTurns,
     ShellLine,
     Slash,
     SwitchedSession,
@@ -40,7 +41,7 @@ KEYS = """\
 Enter       send (also Ctrl+D)
 Alt+Enter   new line (also Ctrl+J, or \\ at the end of a line)
 Ctrl+O      edit the prompt in your editor
-Esc         stop the turn
+Esc         stop the turn; twice on an empty line: go back to an earlier prompt
 Ctrl+C      clear the input, or stop the turn; twice to exit
 Ctrl+D      on an empty line: exit; the session is kept
 Shift+Tab   change the mode: default, auto-edit, plan
@@ -182,6 +183,10 @@ class InputDispatch:
                 self._screen.has_vi_keys = not self._screen.has_vi_keys if told.on is None else told.on
                 on = t("vi keys: on; Esc leaves insert mode, i enters it")
                 self._screen.print(echo + plain(on if self._screen.has_vi_keys else t("vi keys: off"), width))
+            case RewoundTurns():
+                self._screen.print(echo + plain(told.told, width))
+                if not self._screen.buffer.text:
+                    self._screen.write(self._attachments.fold(told.prompt))
             case str():
                 self._screen.print(echo + (plain(told, width) if told else ""))
         return None

@@ -26,6 +26,7 @@ from coderelay.client.slash_line import (
     LeftSession,
     OutputLines,
     PromptToSend,
+    RewoundTurns,
     ShellLine,
     Slash,
     SlashResult,
@@ -254,6 +255,8 @@ class PlainRepl:
                 write(f"{done if await copy_with_program(told.text) else missing}\n")
             case ViKeys():
                 write(t("this terminal has no line editor; /vim changes nothing here") + "\n")
+            case RewoundTurns():
+                self._renderer.write_between(f"{told.told}\n")
             case str() | ChangedFiles():
                 self._renderer.write_between(f"{told}\n" if str(told) else "")
         return True

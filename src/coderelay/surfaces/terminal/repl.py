@@ -118,6 +118,12 @@ class Repl:
         self._is_leaving = True
         self._sent.put_nowait(LeftSession())
 
+    def has_turns(self) -> bool:
+        return self._region.summary is not None and bool(self._region.summary.last_prompt)
+
+    def rewind(self) -> None:
+        self._sent.put_nowait(SentLine("/rewind"))
+
     def end(self, code: int = 0) -> None:
         if not self._left.done():
             self._left.set_result(code)

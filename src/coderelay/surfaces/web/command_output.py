@@ -1,6 +1,6 @@
 """The results of slash commands, as web clients are told them."""
 
-from coderelay.client.slash_line import ChangedFiles, PromptToSend, SlashResult, SwitchedSession
+from coderelay.client.slash_line import ChangedFiles, PromptToSend, RewoundTurns, SlashResult, SwitchedSession
 from coderelay.surfaces.web.server_events import Payload
 
 
@@ -13,6 +13,8 @@ def command_output(result: SlashResult) -> PromptToSend | Payload:
             return {"text": result.text, "diff": result.diff}
         case SwitchedSession():
             return {"text": result.told, "switchedTo": result.session}
+        case RewoundTurns():
+            return {"text": result.told}
         case str():
             return {"text": result}
         case _:

@@ -49,6 +49,14 @@ class Actions(Protocol):
 
     def leave(self) -> None: ...
 
+    def has_turns(self) -> bool:
+        """Whether there is something to go back to."""
+        ...
+
+    def rewind(self) -> None:
+        """Let the person pick the prompt to go back to."""
+        ...
+
     def hint(self, text: str) -> None:
         """Show a text until the next key."""
         ...
@@ -210,7 +218,7 @@ def _bind_stopping(keys: KeyBindings, actions: Actions) -> None:
     @keys.add("escape", filter=~is_searching)
     def _(event: KeyPressEvent) -> None:
         nonlocal warned
-        again, warned = warned == "clear" and event.is_repeat, ""
+        again, warned = warned if event.is_repeat else "", ""
         buffer = event.current_buffer
         if buffer.complete_state:
             buffer.cancel_completion()
@@ -222,11 +230,16 @@ def _bind_stopping(keys: KeyBindings, actions: Actions) -> None:
             actions.hint("-- NORMAL --")
         elif actions.interrupt():
             return
-        elif again:
+        elif again == "clear":
             _clear(buffer)
         elif buffer.text:
             warned = "clear"
             actions.hint(t("Press Esc again to clear the input"))
+        elif again == "rewind":
+            actions.rewind()
+        elif actions.has_turns() and not vi_navigation_mode():
+            warned = "rewind"
+            actions.hint(t("Press Esc again to go back to an earlier prompt"))
 
 
 def _bind_moving(keys: KeyBindings, actions: Actions) -> None:

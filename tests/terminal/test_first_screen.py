@@ -15,6 +15,17 @@ CoderOn = Callable[[ModelServerThread], Coder]
 HINTS = "? shortcuts · / commands · @ files · Shift+Tab changes the mode"
 
 
+def test_shortcuts_and_commands_are_readable_in_a_narrow_window(serve: Serve, coder_on: CoderOn) -> None:
+    with repl(coder_on(serve(script())), columns=60, rows=24) as terminal:
+        terminal.type("?")
+        seen = terminal.wait_until(lambda seen: "? and Enter lists all keys" in seen.text, "the last shortcut")
+        assert "Ctrl+O opens your editor" in seen.text
+        terminal.press("backspace")
+        terminal.type("/")
+        seen = terminal.wait_until(lambda seen: "/permissions" in seen.text, "the commands")
+        assert re.search(r"/mode \[plan\S*… +show or change the permi\S*…", seen.text), seen.text
+
+
 def test_c20_the_first_screen_says_how_to_find_the_rest(serve: Serve, coder_on: CoderOn) -> None:
     server = serve(script(says("hi"), says("again")))
     coder = coder_on(server)

@@ -22,6 +22,7 @@ _COLOURS = {"cyan": _CYAN, "green": _GREEN, "yellow": _YELLOW, "red": _RED}
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _WAITING_SHOWN = 3
 _TAIL_ROWS = 10
+_BETWEEN = " · "
 
 
 class Region:
@@ -65,7 +66,7 @@ class Region:
             return self.picker.lines(width)
         lines = [*self._waiting_lines(width), *self._ask_lines(width, rows)]
         if self.hint:
-            lines.append(f"{_DIM}{self.hint}{_PLAIN}")
+            lines.append(f"{_DIM}{_in_rows(self.hint, width)}{_PLAIN}")
         return "\n".join(lines)
 
     def status(self, width: int) -> str:
@@ -132,3 +133,17 @@ class Region:
 
 def _one_line(text: str) -> str:
     return printable(" ⏎ ".join(line.strip() for line in text.strip().splitlines()))
+
+
+def _in_rows(hint: str, width: int) -> str:
+    """The hint, with lines that are too long broken between the facts in them."""
+    rows: list[str] = []
+    for line in hint.split("\n"):
+        row, *others = line.split(_BETWEEN)
+        for fact in others:
+            if width_of(longer := f"{row}{_BETWEEN}{fact}") > width:
+                rows.append(row)
+                longer = fact
+            row = longer
+        rows.append(row)
+    return "\n".join(rows)

@@ -45,6 +45,7 @@ MENU_ROWS = 8
 _CHOSEN = "reverse"
 _MEANING = "fg:ansibrightblack"
 _WIDEST = 40
+_NARROWEST = 16
 
 
 class View(Protocol):
@@ -378,6 +379,8 @@ def menu_lines(state: CompletionState, width: int, rows: int) -> StyleAndTextTup
     first = max(0, min((chosen or 0) - rows // 2, len(completions) - rows))
     shown = completions[first : first + rows]
     column = min(_WIDEST, max(width_of(each.display_text) for each in shown))
+    if any(each.display_meta_text for each in shown):
+        column = min(column, max(_NARROWEST, width // 2 - 3))  # a narrow window has room for both
     lines: StyleAndTextTuples = []
     for number, each in enumerate(shown, first):
         name = cut(each.display_text, min(column, width - 3))

@@ -388,7 +388,7 @@ async def test_c29_diff_is_a_summary_whole_or_of_one_file(tmp_path: Path) -> Non
         (coder.folder / "sub").mkdir()
         (coder.folder / "sub" / "c").write_text("c\n")
         files = "modified     +1 -1  a\nadded        +1 -0  sub/c"
-        assert await typist.reads("/diff") == files
+        assert await typist.reads("/diff") == f"{files}\n/diff full shows the changes"
         whole = await typist.reads("/diff full")
         one, other = await typist.reads("/diff a"), await typist.reads("/diff sub")
         assert whole == f"{files}\n{one}\n{other}"
@@ -647,6 +647,11 @@ async def test_sessions_without_a_prompt_are_not_listed(tmp_path: Path) -> None:
         assert picker is not None
         assert picker.chosen is not None
         assert (picker.chosen.line, len(picker.lines(80).splitlines())) == (f"/resume {used}", 2)
+        assert (str(coder.folder) in picker.chosen.meaning, used in picker.chosen.meaning) == (True, True)
+        here = await picker_for(coder.host, coder.session, Slash("resume"))
+        assert here is not None
+        assert here.chosen is not None
+        assert (str(coder.folder) in here.chosen.meaning, used in here.chosen.meaning) == (False, True)
 
 
 @story

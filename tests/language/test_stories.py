@@ -158,7 +158,7 @@ def test_c24_c29_c36_nothing_of_tools_changes_and_calls_is_left_in_english(
     with at_terminal(coder, env=ZH, rows=60) as terminal:
         terminal.wait_until(lambda seen: "沙箱：" in seen.text, "the first prompt and the session behind it")
         for line, told in (
-            ("/diff", "已修改       +1 -1  a.txt\n已新增       +1 -0  文.txt\n"),
+            ("/diff", "已修改       +1 -1  a.txt\n已新增       +1 -0  文.txt\n/diff full 显示改动内容\n"),
             ("/diff full", "\n文.txt（新增）  +1 −0\n"),
             ("/tools", "\nread         读取  读取文本文件、notebook 或图片。\n"),
             ("/help resume", "\n/resume [ID 或 TITLE 或 N]: "),

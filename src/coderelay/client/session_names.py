@@ -59,9 +59,13 @@ def is_known(row: Summary) -> bool:
 def session_line(row: Summary, home: str, *, with_folder: bool) -> str:
     when = time.strftime("%m-%d %H:%M", time.localtime(row.updated_at / 1000))
     phase = t(row.phase) if row.phase in ("running", "waiting", "failed", "stopped") else ""
-    cwd = f"~{row.cwd[len(home) :]}" if home and f"{row.cwd}/".startswith(f"{home}/") else row.cwd
     title = row.title or row.last_prompt.strip().partition("\n")[0]
-    return "  ".join(filter(None, (row.id, when, title, phase, cwd if with_folder else "")))
+    return "  ".join(filter(None, (row.id, when, title, phase, folder_name(row, home) if with_folder else "")))
+
+
+def folder_name(row: Summary, home: str) -> str:
+    """The folder of the session, with `~` for the home folder."""
+    return f"~{row.cwd[len(home) :]}" if home and f"{row.cwd}/".startswith(f"{home}/") else row.cwd
 
 
 def _begins(title: str, name: str) -> bool:

@@ -28,8 +28,10 @@ async def add_folder(here: Context, path: str) -> str:
 async def diff(here: Context, what: str) -> str | ChangedFiles:
     found = await here.client.get(ShowDiff(here.session))
     lines = "\n".join(map(changed_line, found.changes)) or t("no changes since the last commit")
-    if what in ("", "full"):
-        return ChangedFiles(lines, found.diff) if what else lines
+    if what == "full":
+        return ChangedFiles(lines, found.diff)
+    if not what:
+        return "\n".join([lines, t("/diff full shows the changes")]) if found.changes else lines
     cwd = (await here.client.get(ShowSession(here.session))).cwd
     path = os.path.relpath(os.path.join(cwd, os.path.expanduser(what)), cwd)
     part = diff_of(found, path)

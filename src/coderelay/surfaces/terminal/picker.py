@@ -1,5 +1,6 @@
 """List picker for models, sessions and turns: arrow keys select an entry, typing filters the list."""
 
+import os
 import time
 from collections.abc import Sequence
 
@@ -10,7 +11,7 @@ from coderelay.client.client import Client
 from coderelay.client.commands.command import SESSIONS
 from coderelay.client.commands.models import everything_offered
 from coderelay.client.language import localize, retell, t
-from coderelay.client.session_names import is_known
+from coderelay.client.session_names import folder_name, is_known
 from coderelay.client.slash_line import Slash
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListSessions, ListTurns, ShowSession
@@ -91,9 +92,11 @@ async def picker_for(client: Client, session: SessionId, slash: Slash) -> Picker
             heading = " ".join(filter(None, (t("Models"), problem)))
         case Slash("resume", ""):
             cwd = (await client.get(ShowSession(session))).cwd
-            heading, choices = t("Sessions here"), await _sessions(client, session, ListSessions(cwd=cwd))
+            rows = await _sessions(client, session, ListSessions(cwd=cwd))
+            heading, choices = t("Sessions here"), [_session_choice(each, with_folder=False) for each in rows]
         case Slash("sessions", text):
-            heading, choices = localize(SESSIONS), await _sessions(client, session, ListSessions(text=text))
+            rows = await _sessions(client, session, ListSessions(text=text))
+            heading, choices = localize(SESSIONS), [_session_choice(each, with_folder=True) for each in rows]
         case Slash("rewind", ""):
             heading, choices = t("Rewind to before this prompt"), await _turns(client, session)
         case _:
@@ -116,14 +119,15 @@ def _of_model(model: ModelShown) -> str:
     return " · ".join(filter(None, (*facts, model.source)))
 
 
-async def _sessions(client: Client, session: SessionId, query: ListSessions) -> list[PickerChoice]:
-    rows = [each for each in await client.get(query) if each.id != session and is_known(each)]
-    return [PickerChoice(f"/resume {each.id}", _name(each), _of_session(each)) for each in rows]
+async def _sessions(client: Client, session: SessionId, query: ListSessions) -> list[Summary]:
+    return [each for each in await client.get(query) if each.id != session and is_known(each)]
 
 
-def _of_session(row: Summary) -> str:
+def _session_choice(row: Summary, *, with_folder: bool) -> PickerChoice:
     when = time.strftime("%m-%d %H:%M", time.localtime(row.updated_at / 1000))
-    return f"{when} · {t(row.phase)} · {row.cwd} · {row.id}"
+    folder = folder_name(row, os.path.expanduser("~")) if with_folder else ""
+    facts = " · ".join(filter(None, (when, t(row.phase), folder, row.id)))
+    return PickerChoice(f"/resume {row.id}", _name(row), facts)
 
 
 def _name(row: Summary) -> str:

@@ -32,6 +32,29 @@ def written(coder: Coder) -> Any:
     return json.loads((coder.home / "config.json").read_text())
 
 
+@pytest.mark.parametrize(
+    ("given", "entry"),
+    [
+        (["-e", "A=b", "--", "npx", "x"], {"command": "npx", "args": ["x"], "env": {"A": "b"}}),
+        (["--transport", "stdio", "--", "npx"], {"command": "npx"}),
+        (["--transport", "http", "https://a.example/mcp"], {"url": "https://a.example/mcp"}),
+        (
+            ["--url", "https://a.example/mcp", "--bearer-token-env-var", "TOKEN"],
+            {"url": "https://a.example/mcp", "headers": {"Authorization": "Bearer ${TOKEN}"}},
+        ),
+    ],
+)
+def test_lines_for_other_tools_add_the_same_server(coder: Coder, given: list[str], entry: dict[str, Any]) -> None:
+    ran = coder.run("mcp", "add", "there", *given)
+    assert (ran.code, ran.err) == (0, "")
+    assert written(coder) == {"mcp_servers": {"there": entry}}
+
+
+def test_a_command_without_the_dashes_is_shown_with_them(coder: Coder) -> None:
+    ran = coder.run("mcp", "add", "there", "npx", "a b")
+    assert (ran.code, "put -- before the command: coder mcp add there -- npx 'a b'" in ran.err) == (2, True), ran.err
+
+
 def test_a_server_is_added_tried_and_removed_and_all_else_stays(coder: Coder) -> None:
     file = coder.home / "config.json"
     before = '{\n    "model": "openai:x",\n    "budget.day": 2.5,\n    "tools": {"disabled": ["bash"]}\n}\n'
@@ -83,8 +106,8 @@ def test_without_a_file_one_is_made_that_only_the_person_can_read(coder: Coder) 
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        (("add", "x"), 2, "give either -- COMMAND or --url URL"),
-        (("add", "x", "--url", "https://a.example", "--", "b"), 2, "give either -- COMMAND or --url URL"),
+        (("add", "x"), 2, "give either -- COMMAND or a URL"),
+        (("add", "x", "--url", "https://a.example", "--", "b"), 2, "give either -- COMMAND or a URL"),
         (("add", "x", "--header", "A: b", "--", "b"), 2, "--env is for a COMMAND, --header for a URL"),
         (("remove", "x", "--", "b"), 2, "only `add` takes a command"),
         (("remove", "x"), 1, "no MCP server 'x' in"),

@@ -72,7 +72,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "permissions untrust": (),
     "mcp": ("list", "add", "remove"),
     "mcp list": (),
-    "mcp add": ("--url", "--env", "--header"),
+    "mcp add": ("--url", "--env", "--header", "--bearer-token-env-var"),
     "mcp remove": ("SERVER",),
     "model": ("list", "install", "add", "remove"),
     "model list": (),
@@ -92,7 +92,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--unattended": ("park", "deny", "allow"),
     **dict.fromkeys(("-p", "--print", "--prompt", "--allowed-tools", "--max-steps", "--max-turns"), ()),
     **dict.fromkeys(("--append-system-prompt", "--add-dir", "-C", "--cwd", "--cd", "--limit", "--name"), ()),
-    **dict.fromkeys(("--url", "--env", "--header", "--host", "--port", "--listen"), ()),
+    **dict.fromkeys(("--url", "--env", "--header", "--bearer-token-env-var", "--host", "--port", "--listen"), ()),
 }
 
 

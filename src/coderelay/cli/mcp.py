@@ -3,6 +3,7 @@
 import argparse
 import os
 import re
+import shlex
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -51,7 +52,7 @@ def _parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
         "add",
         help=t("add a server to your own configuration"),
         usage="coder mcp add NAME [--env NAME[=VALUE]] -- COMMAND [ARGUMENT ...]\n"
-        "       coder mcp add NAME --url URL [--header 'NAME: VALUE']",
+        "       coder mcp add NAME URL [--header 'NAME: VALUE'] [--bearer-token-env-var NAME]",
         allow_abbrev=False,
     )
     adding.add_argument("name", metavar="NAME")
@@ -61,6 +62,7 @@ def _parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
         help=t("connect to this address instead of starting a COMMAND"),
     )
     adding.add_argument(
+        "-e",
         "--env",
         action="append",
         default=[],
@@ -68,20 +70,37 @@ def _parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
         help=t("set an environment variable for COMMAND; without a value, the value in your shell is used"),
     )
     adding.add_argument(
+        "-H",
         "--header",
         action="append",
         default=[],
         metavar="'NAME: VALUE'",
         help=t("send this header to URL; ${NAME} stands for the environment variable NAME"),
     )
+    adding.add_argument(
+        "--bearer-token-env-var",
+        action="append",
+        dest="header",
+        type=lambda name: f"Authorization: Bearer ${{{name}}}",
+        metavar="NAME",
+        help=t("send the token in the environment variable NAME to URL"),
+    )
+    adding.add_argument("-t", "--transport", choices=("stdio", "http"), help=argparse.SUPPRESS)  # the rest says it
     actions.add_parser("remove", help=t("remove a server from your own configuration")).add_argument(
         "name", metavar="NAME"
     )
     cut = arguments.index("--") if "--" in arguments else len(arguments)
-    options = parser.parse_args(arguments[:cut])
+    options, place = parser.parse_known_args(arguments[:cut])
     command = arguments[cut + 1 :]
+    if place and (options.action != "add" or any(each.startswith("-") for each in place)):
+        parser.error(f"unrecognized arguments: {' '.join(place)}")
+    if place:
+        if len(place) > 1 or "://" not in place[0] or options.url or command:
+            example = shlex.join(["coder", "mcp", "add", options.name, "--", *place, *command])
+            adding.error(t("put -- before the command: {example}", example=example))
+        options.url = place[0]
     if options.action == "add" and bool(options.url) == bool(command):
-        adding.error(t("give either -- COMMAND or --url URL"))
+        adding.error(t("give either -- COMMAND or a URL"))
     if options.action == "add" and ((options.env and options.url) or (options.header and command)):
         adding.error(t("--env is for a COMMAND, --header for a URL"))
     if options.action != "add" and cut < len(arguments):

@@ -30,6 +30,7 @@ def user(text: str) -> dict[str, Any]:
         (user("tokens: 3"), Answer("tok tok tok ")),
         (user("tokens: many"), Answer("tokens: many")),
         (user("<mode>plan</mode>\n\nhi"), Answer("hi")),
+        (user("<workflow>\ntests not run\n</workflow>\n\nread: a"), Answer(calls=(Call("read", {"path": "a"}),))),
         ({"role": "tool", "content": "run: first\nsecond"}, Answer("done: run: first")),
         (
             {"role": "user", "content": [{"type": "tool_result", "content": [{"type": "text", "text": "a\nb"}]}]},
@@ -70,6 +71,7 @@ def test_coder_works_with_it_as_readme_says(tmp_path: Path, folder: Path, form: 
         ran = coder.run("-p", "run: echo built; echo all", "--mode", "yolo")
         assert (ran.code, ran.out) == (0, "done: built\n"), ran.err
         again = coder.run("-p", "write: a.txt two words", "--continue", "--mode", "yolo")
+        assert coder.run("-p", "read: a.txt", "--continue").out == "done: 1\ttwo words\n"
     assert (again.code, (folder / "a.txt").read_text()) == (0, "two words"), again.err
 
 

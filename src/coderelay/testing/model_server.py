@@ -34,7 +34,7 @@ A script file is a JSON list of answers, one for each request in turn; every fie
   {{"text": "on it", "calls": [{{"name": "bash", "arguments": {{"command": "make"}}}}]}}
 """
 _CHAT, _MESSAGES = "/v1/chat/completions", "/v1/messages"
-_NOTE_TAGS = "environment|instructions|skills|agents|files|mode|file-changed|background|hook|shell|reminder"
+_NOTE_TAGS = "environment|instructions|skills|agents|files|mode|file-changed|background|hook|shell|reminder|workflow"
 _NOTES = re.compile(rf"(?:<({_NOTE_TAGS})\b[^>]*>.*?</\1>\n?)+\n?", re.DOTALL)
 _TODO_LIST = re.compile(r"\n\n<workflow>\n.*</workflow>\s*\Z", re.DOTALL)  # begun from a prompt of several steps
 

@@ -168,3 +168,16 @@ async def test_c34_x36_a_folders_skill_that_changes_after_it_was_trusted_is_not_
         assert isinstance(loaded, Finished)
         assert loaded.output.startswith("Run make lint.")
         assert "evil" not in str(coder.server.requests)
+
+
+@story
+async def test_skills_that_codex_would_find_in_the_folder_are_offered_when_trusted(tmp_path: Path) -> None:
+    put_skill(tmp_path / "work" / ".agents", "lint", "lints", "Run make lint.")
+    async with house(tmp_path, script(says("hi"), says("again"))) as coder:
+        await coder.prompt("hi")
+        await coder.ended()
+        trust_all(tmp_path / "home", tmp_path / "work")
+        await coder.prompt("again")
+        await coder.ended(2)
+        assert "lints" not in users(coder.server.requests[0])[0]
+        assert users(coder.server.requests[1])[-1].startswith(offered("- lint: lints"))

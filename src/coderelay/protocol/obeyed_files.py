@@ -101,7 +101,7 @@ OBEYED_FILES = (
         ),
         _AGENTS,
     ),
-    ObeyedFiles((".claude",), _AGENTS, "never"),  # the sandbox guards its settings files separately
+    ObeyedFiles((".claude", ".agents"), _AGENTS, "never"),  # the sandbox guards Claude's settings files separately
     ObeyedFiles(
         (
             ".github/workflows", ".github/actions", ".gitlab-ci.y*ml", ".gitlab/ci", ".circleci", ".travis.yml",

@@ -123,6 +123,17 @@ def test_every_key_is_documented_and_the_examples_are_right() -> None:
     assert [_read(json.loads(each)) for each in examples] != []
 
 
+def test_the_settings_of_a_codex_user_are_right() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "codex.md").read_text()
+    (example,) = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
+    _, settings = _read(json.loads(example))
+    assert (settings.model, settings.mode, sorted(settings.mcp_servers)) == (
+        "proxy:gpt-5.5",
+        "auto-edit",
+        ["memory", "search"],
+    )
+
+
 def test_every_language_is_documented() -> None:
     text = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text()
     (row,) = re.findall(r"^\| `lang` \|.*$", text, re.MULTILINE)

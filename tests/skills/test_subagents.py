@@ -162,9 +162,7 @@ def test_x36_agents_are_named_at_the_start_and_listed(serve: Serve, coder_on: Co
         )
 
 
-def test_what_claude_and_codex_keep_for_a_person_is_read(
-    serve: Serve, coder_on: CoderOn, tmp_path: Path
-) -> None:
+def test_what_claude_and_codex_keep_for_a_person_is_read(serve: Serve, coder_on: CoderOn, tmp_path: Path) -> None:
     coder = coder_on(serve(script(says("fixed"))))
     put_command(tmp_path / "person" / ".claude", "fix", "Fix it.")
     put_skill(tmp_path / "person" / ".claude", "pdf", "reads PDF files")

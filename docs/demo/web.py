@@ -34,6 +34,8 @@ TODO = [
 
 
 def _decide(history: History) -> Answer:
+    if history[0].text.startswith("Give a title"):
+        return says("")  # the prompts are titles enough
     prompt = next(said.text for said in history if said.role == "user")
     steps = sum(said.role == "assistant" for said in history)
     if PROMPTS[0] in prompt:
@@ -66,7 +68,7 @@ def main() -> None:
 def _photograph(link: str) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1200, "height": 760}, device_scale_factor=1.5)
+        page = browser.new_page(viewport={"width": 1360, "height": 800}, device_scale_factor=1.5)
         page.goto(link)
         for number, prompt in enumerate(PROMPTS):
             if number:
@@ -75,6 +77,10 @@ def _photograph(link: str) -> None:
             page.get_by_role("button", name="Start").click()
             page.get_by_text(re.compile("Waiting for you|Done")).first.wait_for()
             page.wait_for_timeout(2000)  # nothing moves any more
+        page.get_by_role("button", name="Files", exact=True).click()
+        page.get_by_role("list", name="Files").get_by_role("button", name="load.py").click()
+        page.locator(".hljs-keyword").first.wait_for()
+        page.wait_for_timeout(1000)
         page.screenshot(path=PICTURE)
         browser.close()
 

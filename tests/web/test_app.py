@@ -97,10 +97,11 @@ def test_an_ask_that_is_answered_in_a_terminal_leaves_both_browsers_and_says_whe
             expect(each.get_by_text(re.compile("^Allowed · .*command line"))).to_be_visible()
 
 
-def test_b32_b60_questions_are_answered_with_a_click_or_with_several_choices(tmp_path: Path):
+def test_b05_b32_b60_b61_questions_are_answered_with_a_click_or_with_several_choices(tmp_path: Path):
     with desk(tmp_path, decide) as (at, link), browser(link) as page:
         start(page, "story:question", at.folder)
-        page.get_by_role("radio", name="SQLite").click()
+        asked = page.locator("[data-tool=AskUserQuestion]")  # the request stands at its own tool use
+        asked.get_by_role("radio", name="SQLite").click()
         expect(conversation(page).get_by_text(re.compile("You said .*SQLite", re.DOTALL))).to_be_visible()
 
         say(page, "story:checks")

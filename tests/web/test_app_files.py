@@ -153,7 +153,7 @@ def test_images_of_a_prompt_are_shown_also_after_a_reload(tmp_path: Path):
         expect(page.get_by_role("dialog", name="Image 1")).to_be_visible()
 
 
-def test_b78_the_use_of_the_machine_and_the_tokens_of_each_turn_are_plotted(tmp_path: Path):
+def test_b07_b78_the_use_of_the_machine_and_the_tokens_of_each_turn_are_plotted(tmp_path: Path):
     with desk(tmp_path, decide) as (at, link), browser(link) as page:
         start(page, "story:none hello", at.folder)
         expect(conversation(page).get_by_text("All done.")).to_be_visible()
@@ -189,7 +189,7 @@ def test_x08_a_text_answers_the_open_question(tmp_path: Path):
         expect(conversation(page).get_by_text(re.compile("You said .*DuckDB", re.DOTALL))).to_be_visible()
 
 
-def test_b10_b70_a_model_names_the_session_and_a_cancelled_chooser_chooses_nothing(tmp_path: Path):
+def test_b10_b17_b70_a_model_names_the_session_and_a_cancelled_chooser_chooses_nothing(tmp_path: Path):
     with desk(tmp_path, decide) as (at, link), browser(link) as page:
         folder = page.get_by_label("Folder", exact=True)
         expect(folder).to_have_value(str(at.folder))
@@ -199,3 +199,8 @@ def test_b10_b70_a_model_names_the_session_and_a_cancelled_chooser_chooses_nothi
         expect(folder).to_have_value(str(at.folder))
         start(page, "story:named something", at.folder)
         expect(page.get_by_role("heading", level=1)).to_have_text("Named by a model")
+        page.get_by_role("button", name="New session").click()
+        recent = page.get_by_role("group", name="Recent folders")
+        folder.fill("/elsewhere")
+        recent.get_by_role("button", name=at.folder.name).click()
+        expect(folder).to_have_value(str(at.folder))

@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+from coderelay.cli.web import DEV_PORT
 from coderelay.surfaces.web.page_files import BARE, page_files
 from tools.web_types import FILE, typescript
 
@@ -44,6 +45,15 @@ def test_the_lock_file_names_no_registry_and_has_a_hash_for_every_package():
     assert [name for name, each in packages.items() if "resolved" in each] == []
     assert [name for name, each in packages.items() if "integrity" not in each] == []
     assert "omit-lockfile-registry-resolved=true" in (WEB / ".npmrc").read_text(encoding="utf-8")
+
+
+def test_b16_b74_the_page_the_server_and_make_agree_on_one_port_for_development():
+    config = (WEB / "vite.config.ts").read_text(encoding="utf-8")
+    makefile = (WEB.parent / "Makefile").read_text(encoding="utf-8")
+
+    assert f'process.env.PORT ?? "{DEV_PORT}"' in config
+    assert f"${{PORT:-{DEV_PORT}}}" in makefile
+    assert DEV_PORT == 10087
 
 
 def test_every_text_of_the_page_has_a_chinese_one():

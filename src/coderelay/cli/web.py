@@ -27,7 +27,7 @@ from coderelay.surfaces.web.routes import routes
 from coderelay.surfaces.web.server import serve
 from coderelay.surfaces.web.token import Token, given_token, kept_token
 
-_DEV_PORT = 10087
+DEV_PORT = 10087
 _SHORT_TOKEN = 22
 
 
@@ -135,7 +135,7 @@ def _roots(settings: WebConfig) -> tuple[str, ...]:
 
 
 def _dev_port() -> int:
-    text = os.environ.get("PORT") or str(_DEV_PORT)
+    text = os.environ.get("PORT") or str(DEV_PORT)
     try:
         return port_number(text)
     except argparse.ArgumentTypeError:

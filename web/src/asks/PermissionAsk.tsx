@@ -98,7 +98,7 @@ function Subject({ ask }: { ask: AskRequest }) {
   if (ask.diff)
     return (
       <div className="mt-2">
-        <p className="mb-1 font-mono text-xs break-all text-soft">{ask.paths?.join(" ") ?? ask.title}</p>
+        <p className="mb-1 font-mono text-xs break-all text-soft">{ask.paths?.map((each) => (cwd && each.startsWith(`${cwd}/`) ? each.slice(cwd.length + 1) : each)).join(" ") ?? ask.title}</p>
         <Diff diff={ask.diff} lines={24} />
       </div>
     );

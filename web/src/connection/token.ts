@@ -30,8 +30,8 @@ export function linkSecret(link: string): string | null {
 export async function redeemLink(): Promise<string | null> {
   const secret = linkSecret(location.hash);
   if (!secret) return null;
-  history.replaceState(null, "", location.pathname);
   const problem = await signIn(secret);
+  history.replaceState(null, "", location.pathname);
   return token() ? null : problem;
 }
 

@@ -9,17 +9,18 @@ const COLOURS = { added: "bg-added", removed: "bg-removed", same: "text-faint", 
 /** The lines of a diff, one below the other or side by side. */
 export const DiffLines = memo(function DiffLines({ rows, view, className = "" }: { rows: DiffRow[]; view: DiffView; className?: string }) {
   const hasNumbers = rows.some((each) => each.old || each.now);
+  const shown = hasNumbers ? withGaps(rows) : rows;
   return (
     <div tabIndex={0} role="group" aria-label={t("Change")} data-view={view} className={`code-block overflow-auto py-1.5 font-mono text-xs leading-relaxed ${className}`}>
       {view === "split" ? (
         <div>
-          {splitRows(rows).map((row, index) => (
+          {splitRows(shown).map((row, index) => (
             <Pair key={index} row={row} hasNumbers={hasNumbers} />
           ))}
         </div>
       ) : (
         <div className="min-w-max">
-          {rows.map((row, index) => (
+          {shown.map((row, index) => (
             <div key={index} className={`flex px-3 whitespace-pre ${COLOURS[row.kind]}`}>
               {hasNumbers && isLine(row) && <LineNumber n={row.now ?? row.old} />}
               {isLine(row) && <span className="w-4 shrink-0 text-faint select-none">{MARKS[row.kind]}</span>}
@@ -31,6 +32,14 @@ export const DiffLines = memo(function DiffLines({ rows, view, className = "" }:
     </div>
   );
 });
+
+/** Where lines are numbered, a hunk begins with a gap, and not with its numbers. */
+function withGaps(rows: DiffRow[]): DiffRow[] {
+  return rows.flatMap((row, index): DiffRow[] => {
+    if (row.kind !== "hunk") return [row];
+    return index === 0 || rows[index - 1]!.kind === "file" ? [] : [{ kind: "hunk", text: "⋯" }];
+  });
+}
 
 function Pair({ row, hasNumbers }: { row: SplitRow; hasNumbers: boolean }) {
   if (row.whole) return <div className={`px-3 whitespace-pre ${COLOURS[row.whole.kind]}`}>{row.whole.text || " "}</div>;

@@ -22,7 +22,7 @@ export function Output({ text, isError, live, markdown }: { text: string; isErro
         <pre
           tabIndex={0}
           aria-label={t("Result")}
-          className={`overflow-x-auto font-mono text-xs leading-relaxed whitespace-pre-wrap break-words ${isOpen ? "max-h-[32rem] overflow-y-auto" : ""} ${isError ? "text-bad" : "text-faint"}`}
+          className={`overflow-x-auto font-mono text-xs leading-relaxed whitespace-pre-wrap break-words ${isOpen ? "max-h-[32rem] overflow-y-auto" : ""} ${isError ? "text-soft" : "text-faint"}`}
         >
           {shown.join("\n").slice(0, MOST_CHARS)}
         </pre>

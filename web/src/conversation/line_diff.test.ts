@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { joinedAnswer } from "../asks/joined_answer";
-import { editedLines, rowsBetween, rowsOfDiff } from "./line_diff";
+import { editedLines, filesOfDiff, rowsBetween, rowsOfDiff, splitRows } from "./line_diff";
 
 const short = (rows: { kind: string; text: string }[]) => rows.map((each) => `${each.kind} ${each.text}`);
 
@@ -38,4 +38,38 @@ it("knows which tools change text", () => {
 it("joins the answers to a question with a comma, free text last (B-60)", () => {
   expect(joinedAnswer(["Types", "Lint"], " and docs ")).toBe("Types, Lint, and docs");
   expect(joinedAnswer(["SQLite"], "")).toBe("SQLite");
+});
+
+const TWO_FILES = `diff --git a/a.py b/a.py
+index 1..2 100644
+--- a/a.py
++++ b/a.py
+@@ -1,3 +1,3 @@
+ def a():
+-    x = 1
+-    y = 2
++    x = 3
+     return x
+diff --git a/old.txt b/old.txt
+deleted file mode 100644
+--- a/old.txt
++++ /dev/null
+@@ -1 +0,0 @@
+-gone
+`;
+
+it("a diff of several files is cut into files, also those that are deleted", () => {
+  expect(filesOfDiff(TWO_FILES).map((each) => each.path)).toEqual(["a.py", "old.txt"]);
+});
+
+it("lines have their numbers, and stand side by side where they replace each other", () => {
+  const rows = rowsOfDiff(filesOfDiff(TWO_FILES)[0]!.diff);
+
+  expect(splitRows(rows).map(({ left, right, whole }) => [whole?.text, left?.old, left?.text, right?.now, right?.text])).toEqual([
+    ["-1,3 +1,3", undefined, undefined, undefined, undefined],
+    [undefined, 1, "def a():", 1, "def a():"],
+    [undefined, 2, "    x = 1", 2, "    x = 3"],
+    [undefined, 3, "    y = 2", undefined, undefined],
+    [undefined, 4, "    return x", 3, "    return x"],
+  ]);
 });

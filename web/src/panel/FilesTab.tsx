@@ -87,7 +87,7 @@ function FolderLine({ node, depth, onOpen }: { node: TreeNode; depth: number; on
 function FileLine({ name, path, depth, onOpen }: { name: string; path: string; depth: number; onOpen: OnOpen }) {
   return (
     <li>
-      <button type="button" className="tree-line" style={{ paddingLeft: `${1.25 + depth}rem` }} title={path} onClick={() => onOpen(path)}>
+      <button type="button" className="tree-line" style={{ paddingLeft: `${1.65 + depth}rem` }} title={path} onClick={() => onOpen(path)}>
         <span className="text-faint">
           <FileIcon size={14} />
         </span>

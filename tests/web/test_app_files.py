@@ -88,7 +88,7 @@ def _select_line(page: Page, number: int) -> None:
     )
 
 
-def test_an_at_sign_completes_files_by_keyboard(tmp_path: Path):
+def test_files_and_commands_are_completed_by_keyboard(tmp_path: Path):
     with desk(tmp_path, decide) as (at, link), browser(link) as page:
         _files(at.folder)
         start(page, "story:none hello", at.folder)
@@ -103,6 +103,13 @@ def test_an_at_sign_completes_files_by_keyboard(tmp_path: Path):
         expect(field).to_have_value("story:echo read @src/deep/café.txt ")
         page.keyboard.press("Enter")
         expect(conversation(page).get_by_text("story:echo read @src/deep/café.txt").first).to_be_visible()
+        expect(page.get_by_role("button", name="Send", exact=True)).to_be_visible()
+        field.press_sequentially("/stat")
+        expect(page.get_by_role("option")).to_contain_text(["/status"])
+        page.keyboard.press("Tab")
+        expect(field).to_have_value("/status ")
+        page.keyboard.press("Enter")
+        expect(conversation(page).get_by_text(re.compile("agent +native"))).to_be_visible()
 
 
 def test_the_changes_of_a_turn_are_reviewed_and_undone_and_what_was_left_alone_is_named(tmp_path: Path):

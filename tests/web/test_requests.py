@@ -203,3 +203,17 @@ async def test_reasons_and_refusals_are_english_and_come_in_chinese_too(tmp_path
         refused = await page.ask("session.start", "runner.error", prompt="go", cwd="/no/such/folder")
         assert "no such folder" in refused["message"]
         assert refused["retold"]["zh"] != refused["message"]
+
+
+@story
+async def test_the_commands_that_may_be_used_from_afar_are_listed_with_those_of_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "home" / "commands").mkdir(parents=True)
+    (tmp_path / "home" / "commands" / "ship.md").write_text("---\ndescription: Ship it\n---\nship $ARGUMENTS\n")
+    async with web(tmp_path, script(says("one"))) as site, site.client() as page:
+        await page.send("session.start", title="t", prompt="go")
+        session = (await page.until("session.status", status="completed"))["sessionId"]
+        listed = await page.ask("commands.list", "commands.list", sessionId=session)
+        by_name = {each["name"]: each for each in listed["commands"]}
+        assert by_name["ship"] == {"name": "ship", "hint": "", "text": "Ship it"}
+        assert by_name["undo"]["retold"]["zh"].startswith("撤销")
+        assert "trust" not in by_name  # that needs a person at the machine

@@ -88,7 +88,7 @@ export const Composer = memo(function Composer({ row, queue, question }: { row: 
         onDrop={drop}
       >
         {suggestions.found.length > 0 && (
-          <Suggestions label={t("Files")} found={suggestions.found} chosen={suggestions.chosen} onChoose={suggestions.choose} />
+          <Suggestions label={t("Suggestions")} found={suggestions.found} chosen={suggestions.chosen} onChoose={suggestions.choose} />
         )}
         {context && <ContextChip context={context} onRemove={() => removeContext(id, ide)} />}
         {images.length > 0 && <Images images={images} onChange={setImages} />}

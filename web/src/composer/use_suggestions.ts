@@ -1,14 +1,15 @@
 import { type KeyboardEvent, type RefObject, useEffect, useMemo, useState } from "react";
 import { useStore } from "../store";
-import { useFiles } from "../panel/use_files";
+import { useCommands, useFiles } from "../panel/use_files";
 import { matching } from "../panel/file_tree";
-import type { SessionRow } from "../contract/server_events";
+import type { SessionRow, SlashCommand } from "../contract/server_events";
+import { inLanguage } from "../language/t";
 import { completed, mentionAt } from "./mention";
 import type { Suggestion } from "./Suggestions";
 
 const MOST = 12;
 
-/** Files for the `@` at the cursor. `press` takes the keys that move in the list and choose from it. */
+/** Files for the `@` at the cursor, or commands for the `/` at the beginning. `press` takes the keys that move in the list and choose from it. */
 export function useSuggestions(row: SessionRow, text: string, field: RefObject<HTMLTextAreaElement | null>, onChange: (text: string) => void) {
   const [cursor, setCursor] = useState(0);
   const [chosen, setChosen] = useState(0);
@@ -16,15 +17,15 @@ export function useSuggestions(row: SessionRow, text: string, field: RefObject<H
   const files = useStore((state) => state.sessions[row.id]?.files ?? null);
   const mention = mentionAt(text, cursor);
   const isOpen = mention !== null && mention.start !== dismissed;
-  useFiles({ row, files }, isOpen);
+  const kind = isOpen ? mention.kind : null;
+  const commands = useStore((state) => state.sessions[row.id]?.commands ?? null);
+  useFiles({ row, files }, kind === "file");
+  useCommands({ row, commands }, kind === "command");
   const typed = isOpen ? mention.typed : null;
-  const found = useMemo(
-    (): Suggestion[] =>
-      typed === null || !files
-        ? []
-        : matching(files.paths, typed, MOST).map((path) => ({ value: path, label: path, kind: path.endsWith("/") ? "folder" : "file" })),
-    [files, typed],
-  );
+  const found = useMemo((): Suggestion[] => {
+    if (kind === "file") return foundFiles(files?.paths ?? [], typed!);
+    return kind === "command" ? foundCommands(commands ?? [], typed!) : [];
+  }, [kind, files, commands, typed]);
   useEffect(() => setChosen(0), [typed]);
   const choose = (path: string) => {
     if (!mention) return;
@@ -41,6 +42,7 @@ export function useSuggestions(row: SessionRow, text: string, field: RefObject<H
     if (!found.length) return false;
     const moves: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 };
     if (event.key in moves) setChosen((chosen + moves[event.key]! + found.length) % found.length);
+    else if (event.key === "Enter" && kind === "command" && found[chosen]!.value === typed) return false; // typed in full
     else if ((event.key === "Enter" && !event.shiftKey) || event.key === "Tab") choose(found[chosen]!.value);
     else if (event.key === "Escape") setDismissed(mention!.start);
     else return false;
@@ -52,4 +54,14 @@ export function useSuggestions(row: SessionRow, text: string, field: RefObject<H
     if (!mentionAt(text, field.current?.selectionStart ?? 0)) setDismissed(-1);
   };
   return { found, chosen, choose, press, moved };
+}
+
+function foundFiles(paths: readonly string[], typed: string): Suggestion[] {
+  return matching(paths, typed, MOST).map((path) => ({ value: path, label: path, kind: path.endsWith("/") ? "folder" : "file" }));
+}
+
+function foundCommands(commands: readonly SlashCommand[], typed: string): Suggestion[] {
+  return commands
+    .filter(({ name }) => name.startsWith(typed))
+    .map(({ name, hint, text, retold }) => ({ value: name, label: `/${name} ${hint}`.trim(), detail: inLanguage(text, retold), kind: "command" }));
 }

@@ -24,6 +24,11 @@ export interface Attachment {
   data: string;
 }
 
+export interface CommandsList {
+  type: "commands.list";
+  payload: SessionPayload;
+}
+
 export interface ConfigurePayload {
   sessionId: string;
   mode?: "auto-edit" | "default" | "plan" | "yolo" | null;
@@ -253,5 +258,6 @@ export type ClientEvent =
   | TurnDiff
   | TurnUndo
   | IdeContextChanged
+  | CommandsList
   | AgentsRecheck
   | StatisticsSubscribe;

@@ -90,6 +90,14 @@ export interface Turn {
   problem?: string;
 }
 
+/** A slash command that may be used here. */
+export interface SlashCommand {
+  name: string;
+  hint: string;
+  text: string;
+  retold?: Retold;
+}
+
 export interface FileText {
   path: string;
   text: string;

@@ -229,4 +229,5 @@ export const CHINESE: Record<string, string> = {
   "Change the folder": "更换文件夹",
   "The session works there from its next turn on.": "会话从下一回合起在该文件夹中工作。",
   Question: "提问",
+  Suggestions: "建议",
 };

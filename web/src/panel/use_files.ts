@@ -13,6 +13,14 @@ export function useFiles({ row, files }: Pick<Session, "row" | "files">, isWante
   }, [isOpen, isWanted, isCurrent, row.id]);
 }
 
+export function useCommands({ row, commands }: Pick<Session, "row" | "commands">, isWanted: boolean): void {
+  const isOpen = useStore((state) => state.connection === "open");
+  const isKnown = commands !== null;
+  useEffect(() => {
+    if (isOpen && isWanted && !isKnown) send({ type: "commands.list", payload: { sessionId: row.id } });
+  }, [isOpen, isWanted, isKnown, row.id]);
+}
+
 /** The latest turns, as soon as nothing runs. */
 export function useTurns(session: Session, limit: number): void {
   const isOpen = useStore((state) => state.connection === "open");

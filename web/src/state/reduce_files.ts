@@ -1,6 +1,6 @@
 // What the server says of the files of a session and of what its turns changed.
 
-import type { FileText, ServerEvent, Turn } from "../contract/server_events";
+import type { FileText, ServerEvent, SlashCommand, Turn } from "../contract/server_events";
 import type { Session } from "./state";
 
 /** The session after an answer about files, or null if the event is something else. */
@@ -8,6 +8,8 @@ export function reduceFiles(session: Session, type: string, payload: ServerEvent
   switch (type) {
     case "files.list":
       return { ...session, files: { paths: array<string>(payload.paths), whole: payload.whole !== false, isStale: false } };
+    case "commands.list":
+      return { ...session, commands: array<SlashCommand>(payload.commands) };
     case "files.read":
       return { ...session, file: payload as unknown as FileText };
     case "turns.list": {

@@ -1,7 +1,7 @@
 // Everything that the page knows, as plain data.
 
 import type { IdeContext } from "../contract/client_events";
-import type { AskRequest, FileText, Sample, SessionRow, Turn } from "../contract/server_events";
+import type { AskRequest, FileText, Sample, SessionRow, SlashCommand, Turn } from "../contract/server_events";
 import type { Item } from "./items";
 
 export interface QueuedPrompt {
@@ -32,6 +32,7 @@ export interface Session {
   /** What the folder of the session has; it may have changed since if it is stale. */
   files: { paths: string[]; whole: boolean; isStale: boolean } | null;
   file: FileText | null;
+  commands: SlashCommand[] | null;
   turns: { latest: Turn[]; limit: number; isStale: boolean } | null;
   diffs: Record<string, string>;
 }
@@ -112,6 +113,7 @@ export function newSession(row: SessionRow): Session {
     note: "",
     files: null,
     file: null,
+    commands: null,
     turns: null,
     diffs: {},
   };

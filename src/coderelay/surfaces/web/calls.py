@@ -27,11 +27,11 @@ from coderelay.protocol.queries import (
 from coderelay.protocol.translatable import encode_plain
 from coderelay.surfaces.web import statistics
 from coderelay.surfaces.web.guard import MOST_BODY_BYTES
+from coderelay.surfaces.web.titles import title_from
 from coderelay.surfaces.web.token import LINK_SECONDS, Token
 
 _BODY_SECONDS = 10.0
 _MODEL_SECONDS = 20.0
-_TITLE_CHARS = 60
 _RECENT = 8
 _MOST_PATH_CHARS = 4096
 
@@ -92,7 +92,7 @@ class Calls:
                 title = await self._client.get(SuggestTitle(cwd=cwd, text=body.prompt))
         except (CoderError, TimeoutError):
             pass  # no model, a folder that is gone, a model that fails: the prompt is still there
-        return json_answer({"title": title.strip() or _title_from(body.prompt)})
+        return json_answer({"title": title.strip() or title_from(body.prompt)})
 
     async def folders(self, request: Request) -> Response:
         """The folders in a folder. One that may not be shown is refused like one that cannot be read, so that nobody
@@ -182,8 +182,3 @@ def _session(text: str) -> SessionId:
     if not is_id:
         raise HTTPException(404, "Unknown session")
     return SessionId(text)
-
-
-def _title_from(prompt: str) -> str:
-    first = " ".join(prompt.strip().partition("\n")[0].split())
-    return first if len(first) <= _TITLE_CHARS else f"{first[: _TITLE_CHARS - 1].rstrip()}…"

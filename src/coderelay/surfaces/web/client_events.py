@@ -244,6 +244,10 @@ class IdeContextChanged(_Event, frozen=True, tag="ide.context"):
     payload: IdeContext
 
 
+class CommandsList(_Event, frozen=True, tag="commands.list"):
+    payload: SessionPayload
+
+
 class AgentsRecheck(_Event, frozen=True, tag="agents.recheck"):
     payload: FolderPayload = FolderPayload()
 
@@ -271,6 +275,7 @@ ClientEvent = (
     | TurnDiff
     | TurnUndo
     | IdeContextChanged
+    | CommandsList
     | AgentsRecheck
     | StatisticsSubscribe
 )

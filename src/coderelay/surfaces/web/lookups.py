@@ -3,13 +3,21 @@
 from typing import assert_never
 
 from coderelay.client.client import Client
+from coderelay.client.slash_commands import COMMANDS
 from coderelay.protocol.ids import SessionId, TurnId
-from coderelay.protocol.queries import ListAgents, ListFiles, ListTurns, ReadFile, ShowDiff
+from coderelay.protocol.queries import ListAgents, ListCommands, ListFiles, ListTurns, ReadFile, ShowDiff
 from coderelay.protocol.session_info import FileChange, TurnShown
-from coderelay.surfaces.web.client_events import AgentsRecheck, FilesList, FilesRead, TurnDiff, TurnsList
+from coderelay.surfaces.web.client_events import (
+    AgentsRecheck,
+    CommandsList,
+    FilesList,
+    FilesRead,
+    TurnDiff,
+    TurnsList,
+)
 from coderelay.surfaces.web.server_events import Payload, event_text
 
-Lookup = FilesList | FilesRead | TurnsList | TurnDiff | AgentsRecheck
+Lookup = FilesList | FilesRead | TurnsList | TurnDiff | CommandsList | AgentsRecheck
 
 
 async def look_up(client: Client, event: Lookup, cwd: str) -> str:
@@ -36,12 +44,28 @@ async def look_up(client: Client, event: Lookup, cwd: str) -> str:
             return event_text(
                 "turn.diff", {"sessionId": session, "turnId": turn, "diff": found.diff, "changes": changes}
             )
+        case CommandsList():
+            session = SessionId(event.payload.session_id)
+            return event_text("commands.list", {"sessionId": session, "commands": await _commands(client, session)})
         case AgentsRecheck():
             agents = await client.get(ListAgents(cwd=event.payload.cwd or cwd))
             shown = [{"name": x.name, "description": x.description, "problem": x.problem} for x in agents]
             return event_text("agents", {"agents": shown})
         case _:
             assert_never(event)
+
+
+async def _commands(client: Client, session: SessionId) -> list[Payload]:
+    """Those that may be used from afar, then those of the agent, the person and the folder."""
+    built_in: list[Payload] = [
+        {"name": each.name, "hint": each.hint, "text": each.text.english, "retold": {"zh": each.text.chinese}}
+        for each in COMMANDS
+        if each.remote and each.offered
+    ]
+    names = {each["name"] for each in built_in}
+    found = (await client.get(ListCommands(session))).found
+    more = [{"name": x.name, "hint": x.hint, "text": x.description} for x in found if x.name not in names]
+    return built_in + more
 
 
 def _turn(turn: TurnShown) -> Payload:

@@ -43,6 +43,7 @@ from coderelay.surfaces.web.attachments import images_of
 from coderelay.surfaces.web.client_events import (
     AgentsRecheck,
     ClientEvent,
+    CommandsList,
     ContinuePayload,
     FilesList,
     FilesRead,
@@ -85,13 +86,12 @@ from coderelay.surfaces.web.server_events import (
     session_list,
 )
 from coderelay.surfaces.web.session_view import Frame
+from coderelay.surfaces.web.titles import title_from
 
 if TYPE_CHECKING:
     from coderelay.surfaces.web.hub import EventHub, HubOptions
 
 log = logging.getLogger(__name__)
-
-_TITLE = 60
 
 
 class Requests:
@@ -149,7 +149,7 @@ class Requests:
                 await self._client.send(ClearHistory(session=SessionId(event.payload.session_id), by=self._by))
             case PromptRecall() | PromptEdit():
                 await self._change_prompt(event)
-            case FilesList() | FilesRead() | TurnsList() | TurnDiff() | AgentsRecheck():
+            case FilesList() | FilesRead() | TurnsList() | TurnDiff() | CommandsList() | AgentsRecheck():
                 connection.reply(await look_up(self._client, event, self._options.cwd))
             case TurnUndo():
                 await self._undo(SessionId(event.payload.session_id), event.payload.turn_id)
@@ -177,7 +177,7 @@ class Requests:
             agent=agent,
             model=model,
             mode=wanted.mode or defaults.mode,
-            title=wanted.title.strip() or _title_from(wanted.prompt),
+            title=wanted.title.strip() or title_from(wanted.prompt),
             allowed_tools=_tools(wanted.allowed_tools),
             think=wanted.think or "auto",
             folders=wanted.folders,
@@ -392,8 +392,3 @@ def _is_meant(row: AskRow, wanted: PermissionPayload) -> bool:
 
 def _tools(allowed: str | None) -> tuple[str, ...]:
     return tuple(filter(None, (each.strip() for each in (allowed or "").split(","))))
-
-
-def _title_from(prompt: str) -> str:
-    line = prompt.strip().partition("\n")[0].strip()
-    return line if len(line) <= _TITLE else f"{line[: _TITLE - 1].rstrip()}…"

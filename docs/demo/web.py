@@ -1,4 +1,4 @@
-"""Writes docs/demo/web.png anew: the page of `coder web` while two sessions wait for the person.
+"""Writes docs/demo/web.png and web-phone.png anew: the page of `coder web` while two sessions wait for the person.
 
 A real server, a real browser and a scripted model. The folder is shown in the picture.
 
@@ -11,15 +11,34 @@ import sys
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.coder_process import Coder
 from tests.model_server import Answer, History, bash, by_history, call, model_server_thread, proposes, read, says
 from tests.web.chromium import CHROMIUM
 
 PICTURE = Path(__file__).with_name("web.png")
+PHONE = Path(__file__).with_name("web-phone.png")
 PROMPTS = ("Deploy the build to staging", "Why is the cart slow?", "Read the settings once")
-LOADER = "def load(path):\n    text = open(path).read()\n    return decode(text)\n"
+LOADER = """def load(path):
+    text = open(path).read()
+    return decode(text)
+
+
+def decode(text):
+    \"\"\"One setting on each line: name = value.\"\"\"
+    settings = {}
+    for line in text.splitlines():
+        name, found, value = line.partition("=")
+        if found:
+            settings[name.strip()] = value.strip()
+    return settings
+
+
+def price(settings, item):
+    factor = 1 + float(settings["tax"])  # read for each item
+    return round(item.price * factor, 2)
+"""
 EDIT = call(
     "edit",
     path="load.py",
@@ -82,7 +101,22 @@ def _photograph(link: str) -> None:
         page.locator(".hljs-keyword").first.wait_for()
         page.wait_for_timeout(1000)
         page.screenshot(path=PICTURE)
+        page.keyboard.press("Escape")
+        _photograph_phone(browser, page)
         browser.close()
+
+
+def _photograph_phone(browser: Browser, page: Page) -> None:
+    """The ask about the command, in the dark, at a phone that is signed in as the page is."""
+    context = browser.new_context(viewport={"width": 390, "height": 700}, device_scale_factor=2, color_scheme="dark")
+    phone = context.new_page()
+    phone.add_init_script(f"sessionStorage.setItem('token', {page.evaluate('sessionStorage.token')!r})")
+    phone.goto(page.url)
+    phone.get_by_role("button", name="Sessions", exact=True).click()
+    phone.get_by_role("navigation").get_by_role("button", name=PROMPTS[0]).last.click()
+    phone.get_by_role("button", name="Allow once").wait_for()
+    phone.wait_for_timeout(1000)
+    phone.screenshot(path=PHONE)
 
 
 if __name__ == "__main__":

@@ -44,6 +44,9 @@ function PaletteDialog({ onClose }: { onClose: () => void }) {
           <Command.Empty className="px-3 py-6 text-center text-sm text-faint">{t("Nothing found")}</Command.Empty>
           <Command.Group heading={t("Actions")}>
             <Command.Item onSelect={go(() => dispatch({ kind: "new-session", open: true }))}>{t("New session")}</Command.Item>
+            <Command.Item onSelect={go(() => dispatch({ kind: "panel", panel: "files" }))}>{t("Files")}</Command.Item>
+            <Command.Item onSelect={go(() => dispatch({ kind: "panel", panel: "changes" }))}>{t("Changes")}</Command.Item>
+            <Command.Item onSelect={go(() => dispatch({ kind: "panel", panel: "usage" }))}>{t("Usage")}</Command.Item>
             {"Notification" in window && (
               <Command.Item onSelect={go(toggleNotifications)}>
                 {isNotifying ? t("Switch notifications off") : t("Notify me when something waits for me")}

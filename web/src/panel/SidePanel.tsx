@@ -27,7 +27,7 @@ export function SidePanel({ session, panel }: { session: Session; panel: Panel }
       <aside
         ref={aside}
         aria-label={tabs.find(([name]) => name === panel)![1]}
-        className={`fixed inset-y-0 right-0 z-20 flex w-full flex-col border-l border-line bg-page shadow-xl xl:static xl:shrink-0 xl:shadow-none ${isReading ? "sm:w-[36rem] xl:w-[min(44rem,46vw)]" : "sm:w-[26rem] xl:w-[24rem]"}`}
+        className={`fixed inset-y-0 right-0 z-20 flex w-full flex-col border-l border-line bg-page shadow-xl xl:static xl:shrink-0 xl:shadow-none ${isReading ? "sm:w-[36rem] xl:w-[min(42rem,38vw)]" : "sm:w-[26rem] xl:w-[24rem]"}`}
         onKeyDown={(event) => {
           if (event.key === "Escape" && !document.querySelector("dialog[open]")) close();
         }}

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, sync_playwright
+from playwright.sync_api import Error, Locator, Page, sync_playwright
 
 from coderelay.surfaces.web.page_files import APP
 from tests.coder_process import PROGRAM, Coder, Ran
@@ -145,7 +145,10 @@ def start(page: Page, prompt: str, folder: Path, mode: str = "") -> None:
     if mode:
         page.get_by_label("Mode", exact=True).select_option(mode)
     page.get_by_role("button", name="Start", exact=True).click()
-    page.get_by_role("dialog").wait_for(state="detached")
+    try:
+        page.get_by_role("dialog").wait_for(state="detached")
+    except Error as error:
+        raise AssertionError(f"not started: {page.locator('body').inner_text()}") from error
 
 
 def say(page: Page, text: str) -> None:

@@ -230,4 +230,5 @@ export const CHINESE: Record<string, string> = {
   "The session works there from its next turn on.": "会话从下一回合起在该文件夹中工作。",
   Question: "提问",
   Suggestions: "建议",
+  "“{title}” was deleted elsewhere.": "“{title}”已在别处被删除。",
 };

@@ -17,7 +17,7 @@ export function Notices() {
             <span className="status-dot bad mt-[0.45rem]" />
             <span className="min-w-0 whitespace-pre-line break-words">
               {title && <span className="block text-xs text-faint">{title}</span>}
-              {each.text}
+              {each.kind === "deleted" ? t("“{title}” was deleted elsewhere.", { title: each.text || t("Untitled") }) : each.text}
             </span>
             <button
               type="button"

@@ -116,7 +116,9 @@ function FolderDialog({ row, onClose }: { row: SessionRow; onClose: () => void }
 
 function DeleteDialog({ row, onClose }: { row: SessionRow; onClose: () => void }) {
   const remove = () => {
-    if (send({ type: "session.delete", payload: { sessionId: row.id } })) onClose();
+    if (!send({ type: "session.delete", payload: { sessionId: row.id } })) return;
+    dispatch({ kind: "deleting", sessionId: row.id });
+    onClose();
   };
   return (
     <Dialog title={t("Delete the session?")} onClose={onClose}>

@@ -3,7 +3,7 @@
 import type { IdeContext } from "../contract/client_events";
 import type { AskRequest, Sample, ServerEvent, SessionRow } from "../contract/server_events";
 import { reduceSession } from "./reduce_session";
-import { byUpdate, newSession, type Panel, type SentPrompt, type Session, type State } from "./state";
+import { byUpdate, newSession, type Notice, type Panel, type SentPrompt, type Session, type State } from "./state";
 
 const MOST_SAMPLES = 120;
 
@@ -23,7 +23,8 @@ export type Action =
   | { kind: "dismissed"; id: number }
   | { kind: "panel"; panel: Panel | null }
   | { kind: "file-closed"; sessionId: string }
-  | { kind: "history-wanted"; sessionId: string };
+  | { kind: "history-wanted"; sessionId: string }
+  | { kind: "deleting"; sessionId: string };
 
 export function reduce(state: State, action: Action): State {
   switch (action.kind) {
@@ -63,6 +64,8 @@ export function reduce(state: State, action: Action): State {
       return { ...state, panel: action.panel, samples: [] };
     case "file-closed":
       return changed(state, action.sessionId, (session) => ({ ...session, file: null }));
+    case "deleting":
+      return { ...state, deleting: { ...state.deleting, [action.sessionId]: true } };
     case "history-wanted":
       return changed(state, action.sessionId, (session) => ({ ...session, hydration: "none" }));
   }
@@ -138,7 +141,8 @@ function deleted(state: State, id: unknown): State {
   if (typeof id !== "string" || !state.sessions[id]) return state;
   const { [id]: _, ...sessions } = state.sessions;
   if (state.selected !== id) return { ...state, sessions };
-  return { ...state, sessions, selected: byUpdate({ ...state, sessions })[0]?.row.id ?? null };
+  const next = { ...state, sessions, selected: byUpdate({ ...state, sessions })[0]?.row.id ?? null };
+  return id in state.deleting ? next : tell(next, state.sessions[id].row.title, undefined, "deleted");
 }
 
 function failed(state: State, { message: english, retold, sessionId }: ServerEvent["payload"]): State {
@@ -181,8 +185,8 @@ function stub(id: string, at: number): SessionRow {
   return { id, title: "", status: "idle", createdAt: at, updatedAt: at };
 }
 
-function tell(state: State, text: string, sessionId?: string): State {
-  const notice = { id: state.nextNotice, text, sessionId };
+function tell(state: State, text: string, sessionId?: string, kind?: Notice["kind"]): State {
+  const notice = { id: state.nextNotice, kind, text, sessionId };
   const others = state.notices.filter((each) => each.text !== text);
   return { ...state, notices: [...others, notice].slice(-4), nextNotice: state.nextNotice + 1 };
 }

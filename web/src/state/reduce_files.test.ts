@@ -56,3 +56,10 @@ it("what an editor shows is known until it shows nothing, and refusals are in th
   expect(run({ ...open, language: "zh" }, refused).notices[0]!.text).toBe("没有这个文件夹");
   expect(run(open, refused).notices[0]!.text).toBe("no such folder");
 });
+
+it("a session that is deleted elsewhere is told, one that is deleted here is not", () => {
+  const deleted: ServerEvent = { type: "session.deleted", payload: { sessionId: "a" } };
+
+  expect(run(open, deleted).notices).toMatchObject([{ kind: "deleted", text: "a" }]);
+  expect(run(reduce(open, { kind: "deleting", sessionId: "a" }), deleted).notices).toEqual([]);
+});

@@ -42,6 +42,8 @@ export type Panel = "files" | "changes" | "usage";
 
 export interface Notice {
   id: number;
+  /** `deleted`: the text is the title of a session that somebody else has deleted. */
+  kind?: "deleted";
   text: string;
   sessionId?: string;
 }
@@ -69,6 +71,8 @@ export interface State {
   isNewSessionOpen: boolean;
   /** Asks that this page has answered. */
   answered: Record<string, true>;
+  /** Sessions that this page has deleted. */
+  deleting: Record<string, true>;
   sent: SentPrompt[];
   /** Texts that did not reach the server, by session, for the composer to show again. */
   returned: Record<string, string>;
@@ -91,6 +95,7 @@ export const INITIAL: State = {
   startProblem: "",
   isNewSessionOpen: false,
   answered: {},
+  deleting: {},
   sent: [],
   returned: {},
   notices: [],

@@ -17,16 +17,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Error, Locator, Page, sync_playwright
+from playwright.sync_api import Error, Locator, Page, expect, sync_playwright
 
 from coderelay.surfaces.web.page_files import APP
-from tests.coder_process import PROGRAM, Coder, Ran
+from tests.coder_process import PROGRAM, Coder, Ran, Started
 from tests.model_server import Answer, History, by_history
 from tests.model_server.thread import model_server_thread
 from tests.patience import PATIENCE
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+expect.set_options(timeout=30_000)
 
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
 needs_app = pytest.mark.skipif(not (APP / "index.html").is_file(), reason="the web app is not built; run `make web`")
@@ -64,6 +66,10 @@ class Desk:
     def run(self, *arguments: str) -> Ran:
         """Run `coder` in a terminal beside the browser."""
         return self._coder.run(*arguments)
+
+    def launch(self, *arguments: str) -> Started:
+        """Start `coder` in a terminal, and do not wait for its end."""
+        return self._coder.start(*arguments)
 
     def kill(self) -> None:
         """As a power cut would."""

@@ -22,8 +22,6 @@ from tests.web.chromium import (
 
 pytestmark = [needs_chromium, needs_app, pytest.mark.timeout(180)]
 
-expect.set_options(timeout=30_000)
-
 
 def test_b04_b18_b20_b28_x30_a_session_is_started_and_its_answer_drawn_without_loading_anything(tmp_path: Path):
     with desk(tmp_path, decide) as (at, link), browser(link) as page:

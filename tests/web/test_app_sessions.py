@@ -102,3 +102,21 @@ def test_a61_a64_mode_and_folder_are_changed_while_it_works_and_count_from_the_n
         say(page, "story:command in there")
         expect(conversation(page).get_by_text("All done.")).to_have_count(2)
         assert (at.folder / "inner" / "made.txt").is_file()
+
+
+def test_a_session_whose_process_was_killed_says_that_it_waits_and_goes_on_here(tmp_path: Path):
+    with desk(tmp_path, decide) as (at, link), browser(link) as page:
+        expect(page.get_by_role("dialog")).to_be_visible()
+        page.keyboard.press("Escape")
+        other = at.launch("-p", "story:steady")
+        page.get_by_role("navigation", name="Sessions").get_by_role("button", name="story:steady").first.click()
+        expect(page.locator("[data-writing]")).to_contain_text("word5 ")
+        other.kill()
+
+        expect(page.get_by_text("Waiting for a host: coder resume continues it")).to_be_visible()
+        expect(page.locator("header").get_by_text("Waiting for a host")).to_be_visible()
+        page.get_by_role("button", name="Go on here").click()
+        expect(conversation(page).get_by_text("word149")).to_be_visible()
+        expect(page.get_by_text("Waiting for a host")).to_have_count(0)
+        expect(conversation(page).get_by_text(re.compile("^Done"))).to_be_visible()
+        expect(page.get_by_role("heading", level=1)).to_have_text("story:steady")

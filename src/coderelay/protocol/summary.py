@@ -16,6 +16,7 @@ Phase = Literal["idle", "running", "waiting", "done", "failed", "stopped", "dele
 
 _EPOCH = date(1970, 1, 1).toordinal()
 _DAY_MS = 86_400_000
+_TITLE_CHARS = 60
 
 
 class Summary(Struct, frozen=True, omit_defaults=True):
@@ -71,6 +72,12 @@ class Summary(Struct, frozen=True, omit_defaults=True):
 def day_of(at: int) -> str:
     """The UTC date of a time in milliseconds since 1970."""
     return str(date.fromordinal(_EPOCH + at // _DAY_MS))
+
+
+def title_from(prompt: str) -> str:
+    """The title of a session that nobody has named: the first line of its first prompt, 60 characters of it."""
+    line = next((each.strip() for each in prompt.splitlines() if each.strip()), "")
+    return line if len(line) <= _TITLE_CHARS else line[: _TITLE_CHARS - 1].rstrip() + "…"
 
 
 class MessageRow(Struct, frozen=True):

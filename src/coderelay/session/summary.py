@@ -34,7 +34,7 @@ from coderelay.protocol.events import (
     TurnUndone,
     asks_in,
 )
-from coderelay.protocol.summary import Phase, Summary, day_of
+from coderelay.protocol.summary import Phase, Summary, day_of, title_from
 from coderelay.session.settings import joined, values, without
 
 _PROMPT_CHARS = 2000
@@ -78,7 +78,7 @@ def summarise(row: Summary | None, recorded: Recorded) -> Summary | None:
             begun = replace(begun, sender=sender, blocking=event.blocking)
             if event.task != "prompt":
                 return begun
-            return replace(begun, last_prompt=event.said[:_PROMPT_CHARS], title=row.title or _title(event.said))
+            return replace(begun, last_prompt=event.said[:_PROMPT_CHARS], title=row.title or title_from(event.said))
         case BatchOpened() | CallProposed() | AskOpened() | CallAsked():
             return _waiting(row, recorded)
         case AskAnswered():
@@ -167,8 +167,3 @@ _NOT_SHOWN = ("preset", "instructions")
 def _changed(row: Summary, event: SessionConfigured | None) -> Summary:
     changes = {} if event is None else values(event)
     return replace(row, **{name: value for name, value in changes.items() if name not in _NOT_SHOWN})
-
-
-def _title(prompt: str) -> str:
-    line = next((each.strip() for each in prompt.splitlines() if each.strip()), "")
-    return line if len(line) <= 60 else line[:59].rstrip() + "…"

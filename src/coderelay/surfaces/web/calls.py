@@ -24,10 +24,10 @@ from coderelay.protocol.queries import (
     ShowDefaults,
     SuggestTitle,
 )
+from coderelay.protocol.summary import title_from
 from coderelay.protocol.translatable import encode_plain
 from coderelay.surfaces.web import statistics
 from coderelay.surfaces.web.guard import MOST_BODY_BYTES
-from coderelay.surfaces.web.titles import title_from
 from coderelay.surfaces.web.token import LINK_SECONDS, Token
 
 _BODY_SECONDS = 10.0

@@ -37,7 +37,7 @@ from coderelay.protocol.queries import (
     ShowSession,
     WhyNotRun,
 )
-from coderelay.protocol.summary import AskRow
+from coderelay.protocol.summary import AskRow, title_from
 from coderelay.surfaces.web.answers import decision_of, no_such_ask
 from coderelay.surfaces.web.attachments import images_of
 from coderelay.surfaces.web.client_events import (
@@ -86,7 +86,6 @@ from coderelay.surfaces.web.server_events import (
     session_list,
 )
 from coderelay.surfaces.web.session_view import Frame
-from coderelay.surfaces.web.titles import title_from
 
 if TYPE_CHECKING:
     from coderelay.surfaces.web.hub import EventHub, HubOptions

@@ -34,7 +34,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import AskId, CallId, PromptId, SessionId
 from coderelay.protocol.live import Live, Notice, OutputDelta, TextDelta, ThinkingDelta
-from coderelay.protocol.summary import Summary
+from coderelay.protocol.summary import Summary, title_from
 from coderelay.surfaces.web.server_events import (
     Payload,
     ask_fields,
@@ -173,6 +173,7 @@ class SessionView:
                 self._overtaken, self._admitted = list(self._admitted.values()), {}
             case TurnStarted() as event:
                 self.is_turn_open, self._cwd = True, event.cwd
+                self._title = self._title or (title_from(event.said) if event.task == "prompt" else "")
                 self._admitted.pop(event.prompt_id, None)
                 self._overtaken, self._admitted = list(self._admitted.values()), {}
             case MessageAdded() as event:

@@ -27,7 +27,7 @@ def test_shortcuts_and_commands_are_readable_in_a_narrow_window(serve: Serve, co
 
 
 def test_c20_the_first_screen_says_how_to_find_the_rest(serve: Serve, coder_on: CoderOn) -> None:
-    server = serve(script(says("hi"), says("again")))
+    server = serve(script(says("Greetings."), says("again")))
     coder = coder_on(server)
     with repl(coder) as terminal:
         settle(terminal, HINTS)
@@ -37,12 +37,12 @@ def test_c20_the_first_screen_says_how_to_find_the_rest(serve: Serve, coder_on: 
         terminal.type(" why")
         terminal.wait_until(lambda seen: "Ctrl+R searches" not in seen.text, "the shortcuts to go")
         terminal.press("enter")
-        settle(terminal, "hi")
+        settle(terminal, "Greetings.")
         terminal.enter("?")
         settle(terminal, "Ctrl+C      clear the input, or stop the turn; twice to exit")
     assert asked(server) == ["? why"], "a prompt may begin with a question mark"
     with repl(coder, "--continue") as terminal:
-        settle(terminal, "hi")
+        settle(terminal, "Greetings.")
         assert HINTS not in terminal.wait_until(lambda seen: True, "the screen").all_text
 
 

@@ -15,6 +15,7 @@ _EXIT_CODES = """commands:
   coder web [--port N] [--no-open]   open sessions in a browser on this machine
   coder app             the same in a window of its own
   coder acp             an agent for editors, which start it themselves
+  coder feishu          a bot in the chats of Feishu or Lark
   coder sessions [list|search TEXT|show ID|export ID|delete ID|backup FILE]   manage sessions
   coder resume [ID] [PROMPT]   reopen a session (without ID, the newest one in this folder) and continue its work
   coder resume ID --here   the same for a session of another machine, and move it to this one

@@ -91,7 +91,7 @@ async def test_a_server_that_a_task_started_runs_on_unseen(tmp_path: Path) -> No
         (child,) = await children_of(coder)
         (row,) = await coder.host.get(ListBackground(child.id))
         assert row.end == StoppedBy(AGENT)
-        told = "\n[what it left running in the background was ended with the task: 1 (sleep 300)]"
+        told = "\n[background commands stopped when the task ended: 1 (sleep 300)]"
         assert await output_of(coder) == f"it runs{told}"
 
 
@@ -157,7 +157,7 @@ async def test_a_message_opens_sessions_without_end(tmp_path: Path) -> None:
         await coder.prompt("go")
         await coder.ended()
         ended = await outcomes(coder)
-        told = "8 tasks are at work already, and that is the most; give this one when they have ended"
+        told = "8 tasks are running, which is the limit; start this one when another has ended"
         assert [type(each) for each in ended] == [Finished] * 8 + [Failed] * 2 + [Finished]
         assert ended[8:10] == [Failed(told, summary=told)] * 2
         assert [each.title for each in await children_of(coder)] == [*names[:8], "t8"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.client.family import join_family
+from coderelay.client.follow_family import join_family
 from coderelay.protocol.asks import Deny
 from coderelay.protocol.commands import Command, Outcome, SendPrompt
 from coderelay.protocol.events import BatchOpened, Recorded

@@ -17,11 +17,11 @@ from coderelay.app import App
 from coderelay.client.client import NO_CAPABILITIES
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListSessions
-from coderelay.surfaces.feishu.chat_hub import ChatHub
-from coderelay.surfaces.feishu.chat_options import ChatOptions
+from coderelay.surfaces.feishu.all_chats import AllChats
+from coderelay.surfaces.feishu.bot_options import BotOptions
+from coderelay.surfaces.feishu.card_outbox import ChatPlace
 from coderelay.surfaces.feishu.incoming import CardClick, ChatKind, ChatMessage, ClickAnswer
 from coderelay.surfaces.feishu.links import Links
-from coderelay.surfaces.feishu.outbox import ChatPlace
 from coderelay.surfaces.feishu.people import People
 from tests.feishu.card_reader import CardRead
 from tests.feishu.recording_outbox import RecordingOutbox, Shown
@@ -36,7 +36,7 @@ NOW = 1_800_000_000_000
 
 
 class ChatHouse:
-    def __init__(self, coder: InHouse, outbox: RecordingOutbox, hub: ChatHub) -> None:
+    def __init__(self, coder: InHouse, outbox: RecordingOutbox, hub: AllChats) -> None:
         self.coder = coder
         self.outbox = outbox
         self.hub = hub
@@ -153,9 +153,9 @@ async def chat_house(
     async with house(root, script, build=build) as coder:
         client = coder.host.connect(NO_CAPABILITIES, language)
         shown = outbox or RecordingOutbox()
-        chosen = ChatOptions(host_person=HOST_PERSON, cwd=str(coder.folder), people=PEOPLE)
+        chosen = BotOptions(host_person=HOST_PERSON, cwd=str(coder.folder), people=PEOPLE)
         now = time.time_ns() // 1_000_000
-        hub = ChatHub(client, client.notebook("feishu:test"), shown, replace(chosen, **options), now)
+        hub = AllChats(client, client.notebook("feishu:test"), shown, replace(chosen, **options), now)
         await hub.start()
         try:
             yield ChatHouse(coder, shown, hub)

@@ -11,9 +11,9 @@ from coderelay.protocol.notebook import Notebook
 from coderelay.store.postgres.store import PostgresStore
 from coderelay.store.sqlite.store import SqliteStore
 from coderelay.surfaces.feishu.bot import Bot, BotTiming, WebhookOptions
+from coderelay.surfaces.feishu.card_outbox import CardOutbox
 from coderelay.surfaces.feishu.incoming import CardClick, ChatMessage, ClickAnswer, Incoming
 from coderelay.surfaces.feishu.lark_api import AppCredentials
-from coderelay.surfaces.feishu.outbox import Outbox
 from coderelay.surfaces.feishu.webhook import WebhookSecrets, listen
 from coderelay.testing.feishu_server import FakeFeishu
 from tests.patience import PATIENCE
@@ -63,7 +63,7 @@ class RecordingChats:
 
 
 class PlatformBot:
-    def __init__(self, outbox: Outbox, chats: RecordingChats, notebook: Notebook) -> None:
+    def __init__(self, outbox: CardOutbox, chats: RecordingChats, notebook: Notebook) -> None:
         self.outbox = outbox
         self.chats = chats
         self.notebook = notebook
@@ -99,7 +99,7 @@ async def platform_bot(
         told: list[bool] = []
         ready, stop = asyncio.Event(), asyncio.Event()
 
-        def make(outbox: Outbox) -> RecordingChats:
+        def make(outbox: CardOutbox) -> RecordingChats:
             chats = RecordingChats()
             made.append(PlatformBot(outbox, chats, notebook))
             made[0].connected = told

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from coderelay.surfaces.feishu.bot import BotTiming
+from coderelay.surfaces.feishu.card_outbox import STREAMED_ELEMENT, Card, ChatPlace
 from coderelay.surfaces.feishu.card_record import dead_letters
-from coderelay.surfaces.feishu.outbox import STREAMED_ELEMENT, Card, ChatPlace
 from coderelay.testing.feishu_server import FakeFeishu
 from tests.feishu.platform_bot import aside, platform_bot, settled
 from tests.house import story

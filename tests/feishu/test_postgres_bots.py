@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from coderelay.surfaces.feishu.outbox import ChatPlace
+from coderelay.surfaces.feishu.card_outbox import ChatPlace
 from coderelay.testing.feishu_server import FakeFeishu, ShownMessage
 from tests.feishu.platform_bot import aside, platform_bot, settled
 from tests.feishu.test_outbox import card

@@ -67,7 +67,7 @@ def test_a_prompt_that_cannot_be_taken_back_is_said_to_wait_and_where(coder: Cod
     session = the_session(coder)
     told = (
         f"The prompt is queued in session {session['id']} and has not started. "
-        f"Run it with `coder resume {session['id']}`, or drop it with"
+        f"Run it with `coder resume {session['id']}`."
     )
     assert (failed.code, session["queued"]) == (1, 1)
     assert told in failed.err

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from coderelay.protocol.calls import Failed
 from coderelay.protocol.events import AskAnswered, Recorded
 from coderelay.protocol.ids import CallId
-from coderelay.session import blocking
+from coderelay.session import blocking_agents
 from coderelay.session.next_action import EndTurn
 from coderelay.session.state import CallState
 from tests.session.choices import BLOCKS, CALLS, COSTS, IN_PLAN_MODE, OUTCOMES
@@ -27,7 +27,9 @@ class BlockingMachine(SessionMachine):
         """An ask that its agent withdraws is answered by the agent."""
         super().see(page)
         answers = [each.event for each in page if isinstance(each.event, AskAnswered)]
-        self.answered |= {each.ask_id: (each.decision, each.by) for each in answers if each.by == blocking.AGENT}
+        self.answered |= {
+            each.ask_id: (each.decision, each.by) for each in answers if each.by == blocking_agents.AGENT
+        }
 
     def owners(self) -> list[Move]:
         moves = super().owners()

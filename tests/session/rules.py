@@ -20,7 +20,7 @@ from coderelay.protocol.events import (
     TurnUndone,
 )
 from coderelay.protocol.ids import AskId, BackgroundId, CallId
-from coderelay.session import background, blocking, decide, turn_events, verbatim
+from coderelay.session import background, blocking_agents, decide, turn_events, verbatim
 from coderelay.session.fold import apply
 from coderelay.session.next_action import Action, next_action
 from coderelay.session.settings import Facts, configure
@@ -95,25 +95,25 @@ class Rules:
         return turn_events.after_message(state, message, judged, final=final, now=now, plan_ask=plan_ask)
 
     def with_grant(self, state: State, judged: Judged, call: Call) -> Judged:
-        return blocking.with_grant(state, judged, call)
+        return blocking_agents.with_grant(state, judged, call)
 
     def propose(self, state: State, call: Call, judged: Judged) -> list[AnyEvent]:
-        return blocking.propose(state, call, judged)
+        return blocking_agents.propose(state, call, judged)
 
     def is_released(self, state: State, call_id: CallId, *, together: bool) -> bool:
-        return blocking.is_released(state, call_id, together=together)
+        return blocking_agents.is_released(state, call_id, together=together)
 
     def release(self, state: State, call_id: CallId) -> list[AnyEvent]:
-        return blocking.release(state, call_id, lambda state, call: None)
+        return blocking_agents.release(state, call_id, lambda state, call: None)
 
     def hear(self, state: State, call: Call, need: Need, outcome: Outcome) -> list[AnyEvent]:
-        return blocking.hear(state, call, need, outcome)
+        return blocking_agents.hear(state, call, need, outcome)
 
     def may_be_left(self, state: State, *, together: bool) -> bool:
-        return blocking.may_be_left(state, together=together)
+        return blocking_agents.may_be_left(state, together=together)
 
     def park_turn(self, state: State) -> list[AnyEvent]:
-        return blocking.park(state)
+        return blocking_agents.park(state)
 
     def together(self, state: State) -> list[CallState]:
         return turn_events.calls_to_run(state)

@@ -317,7 +317,9 @@ async def test_a_cancelled_read_leaves_the_connection_to_the_next(database: str)
 
 
 def test_nobody_pays_for_postgres_who_does_not_use_it() -> None:
-    program = "import sys, coderelay.app, coderelay.cli.startup.run_session; assert 'psycopg' not in sys.modules"
+    program = (
+        "import sys, coderelay.app, coderelay.cli.startup.run_without_terminal; assert 'psycopg' not in sys.modules"
+    )
     subprocess.run([sys.executable, "-c", program], check=True)
 
 

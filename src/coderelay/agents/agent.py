@@ -18,7 +18,7 @@ from coderelay.protocol.events import HistoryCompacted, MessageAdded
 from coderelay.protocol.ids import CallId, SessionId, TurnId
 from coderelay.protocol.live import Live
 from coderelay.protocol.session_info import CommandShown
-from coderelay.session.blocking import Continuation
+from coderelay.session.blocking_agents import Continuation
 from coderelay.session.next_action import Action
 from coderelay.session.state import SessionSettings, State
 from coderelay.workspace.processes.background import Background

@@ -28,8 +28,8 @@ from coderelay.host.host import Host
 from coderelay.protocol.errors import BadInput, CannotRun, CoderError
 from coderelay.protocol.translatable import say
 from coderelay.surfaces import standard_streams
+from coderelay.surfaces.feishu.bot_options import BotOptions
 from coderelay.surfaces.feishu.card_record import DeadLetter, dead_letters
-from coderelay.surfaces.feishu.chat_options import ChatOptions
 from coderelay.surfaces.feishu.links import CODE_SECONDS, Links
 from coderelay.surfaces.feishu.people import People
 
@@ -87,12 +87,12 @@ async def _serve(options: argparse.Namespace, app: App, host: Host, settings: Fe
         )
     chat_options = _chat_options(app, settings)
     _load_library()
+    from coderelay.surfaces.feishu.all_chats import AllChats
     from coderelay.surfaces.feishu.bot import (  # these load lark-oapi, which takes seconds
         Bot,
         BotTiming,
         WebhookOptions,
     )
-    from coderelay.surfaces.feishu.chat_hub import ChatHub
     from coderelay.surfaces.feishu.lark_api import AppCredentials
     from coderelay.surfaces.feishu.webhook import WebhookSecrets, listen
 
@@ -105,7 +105,7 @@ async def _serve(options: argparse.Namespace, app: App, host: Host, settings: Fe
         AppCredentials(app_id, secret, _domain(settings.domain)),
         settings.tenant or "",
         notebook,
-        lambda outbox: ChatHub(client, notebook, outbox, chat_options, _now()),
+        lambda outbox: AllChats(client, notebook, outbox, chat_options, _now()),
         _Announcement(None if webhook is None else webhook.listening.getsockname()[1]).tell,
         BotTiming(
             lease_ms=int(float(os.environ.get("CODER_FEISHU_LEASE_SECONDS") or 15) * 1000),
@@ -162,11 +162,11 @@ def _domain(name: str) -> str:
     return address
 
 
-def _chat_options(app: App, settings: FeishuConfig) -> ChatOptions:
+def _chat_options(app: App, settings: FeishuConfig) -> BotOptions:
     cwd = os.path.expanduser(settings.cwd or os.getcwd())
     if not os.path.isdir(cwd):
         raise BadInput(say("the folder of feishu.cwd does not exist: {path}", path=cwd))
-    return ChatOptions(
+    return BotOptions(
         host_person=current_person().who,
         cwd=os.path.realpath(cwd),
         roots=tuple(os.path.realpath(os.path.expanduser(each)) for each in settings.roots),

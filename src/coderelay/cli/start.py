@@ -147,9 +147,9 @@ def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
             from coderelay.cli.startup import repl
 
             return repl.run(options, folder)
-    from coderelay.cli.startup.run_session import run_session
+    from coderelay.cli.startup.run_without_terminal import run_without_terminal
 
-    return run_session(options, folder, prompt)
+    return run_without_terminal(options, folder, prompt)
 
 
 def _why_not_in(folder: str) -> str:

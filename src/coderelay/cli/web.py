@@ -21,7 +21,7 @@ from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.translatable import say
 from coderelay.surfaces import standard_streams
 from coderelay.surfaces.loopback import WEB_PORT, listen
-from coderelay.surfaces.web.calls import link_of
+from coderelay.surfaces.web.http_api import link_of
 from coderelay.surfaces.web.hub import EventHub, HubOptions
 from coderelay.surfaces.web.routes import routes
 from coderelay.surfaces.web.server import serve

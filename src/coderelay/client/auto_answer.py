@@ -20,27 +20,27 @@ class AutoAnswer:
 
     def __init__(self, unattended: Unattended, by: By) -> None:
         self._unattended = unattended
-        self._afterthoughts: set[CallId] = set()
+        self._optional: set[CallId] = set()
         self.by = By(who=by.who, via=f"{by.via}:unattended")
 
     def take(self, event: AnyEvent) -> None:
         """Must be given every recorded event, before the asks that follow from it are decided."""
         if isinstance(event, MessageAdded) and event.author == "workflow":
-            self._afterthoughts.update(call.id for call in event.calls)
+            self._optional.update(call.id for call in event.calls)
 
     def leaves_open(self, asks: Sequence[Ask]) -> bool:
-        return self._unattended == "park" and not all(map(self.is_afterthought, asks))
+        return self._unattended == "park" and not all(map(self.is_optional, asks))
 
     def answer(self, ask: Ask, session: SessionId) -> AnswerAsk:
         return AnswerAsk(session=session, ask=ask.id, decision=self._decision(ask), by=self.by)
 
-    def is_afterthought(self, ask: Ask) -> bool:
+    def is_optional(self, ask: Ask) -> bool:
         """Whether nothing waits for a decision on the ask: it is the plan of a turn that has ended, which is itself
         the answer, or a check of work that is done."""
-        return ask.call_id in self._afterthoughts or (isinstance(ask, PlanAsk) and ask.call_id is None)
+        return ask.call_id in self._optional or (isinstance(ask, PlanAsk) and ask.call_id is None)
 
     def _decision(self, ask: Ask) -> Decision:
-        if isinstance(ask, PlanAsk) and self.is_afterthought(ask):
+        if isinstance(ask, PlanAsk) and self.is_optional(ask):
             return PlanDecision("keep")
         if self._unattended == "allow" and isinstance(ask, PermissionAsk):
             return Allow()

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 MOST_RUNNING = 16
 AGENT = By(who="the agent", via="bash_stop")
 _MOST_HELD = 4096
-_STOPPING_MAY_TAKE = 15.0  # seconds, in whichever process runs the command
+_STOP_SECONDS = 15.0  # seconds, in whichever process runs the command
 
 
 class Backgrounds:
@@ -146,9 +146,9 @@ class SessionBackground:
     async def _ends(self, wanted: BackgroundId) -> None:
         state = self._record.state
         try:
-            async with asyncio.timeout(_STOPPING_MAY_TAKE):
+            async with asyncio.timeout(_STOP_SECONDS):
                 while wanted in state.background and state.background[wanted].end is None:
-                    await self._record.moves(state.head, _STOPPING_MAY_TAKE)
+                    await self._record.moves(state.head, _STOP_SECONDS)
         except TimeoutError as error:
             raise ToolFailed(f"background command {wanted} is asked to stop, but has not done so yet") from error
 

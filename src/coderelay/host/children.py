@@ -33,10 +33,10 @@ from coderelay.session.settings import Facts, configure
 from coderelay.session.state import BackgroundCommand, SessionSettings, State
 
 MOST_AT_WORK = 8
-TOO_MANY_TASKS = f"{MOST_AT_WORK} tasks are at work already, and that is the most; give this one when they have ended"
+TOO_MANY_TASKS = f"{MOST_AT_WORK} tasks are running, which is the limit; start this one when another has ended"
 _SHOWN_CHARS = 30_000
-_A_WHILE = 60.0
-_STOPPING_MAY_TAKE = 15.0
+_POLL_SECONDS = 60.0
+_STOP_SECONDS = 15.0
 
 
 class Children:
@@ -119,7 +119,7 @@ class Children:
         record = await self._records.record(child)
         with suppress(UnknownSession, TimeoutError):  # it was deleted, or its owner does not react in time
             await self._send(StopTurn(session=child, by=AGENT))
-            async with asyncio.timeout(_STOPPING_MAY_TAKE):
+            async with asyncio.timeout(_STOP_SECONDS):
                 await _until_it_rests(record)
         await self._end_commands(record)
 
@@ -177,9 +177,9 @@ class Children:
         with suppress(UnknownSession, TimeoutError):  # as in `stop`
             for each in left:
                 await self._send(StopBackground(session=record.session, background=each.id, by=AGENT))
-            async with asyncio.timeout(_STOPPING_MAY_TAKE):
+            async with asyncio.timeout(_STOP_SECONDS):
                 while background.running(record.state):
-                    await record.moves(record.state.head, _A_WHILE)
+                    await record.moves(record.state.head, _POLL_SECONDS)
         return left
 
     async def _is_lost(self, state: State) -> bool:
@@ -198,7 +198,7 @@ def _on_behalf_of(parent: State) -> By:
 
 async def _until_it_rests(record: Record) -> None:
     while not is_at_rest(record.state):
-        await record.moves(record.state.head, _A_WHILE)
+        await record.moves(record.state.head, _POLL_SECONDS)
 
 
 async def _ending(record: Record) -> TurnEnded | None:
@@ -238,9 +238,11 @@ def _task_result(ended: TurnEnded | None, left: Sequence[BackgroundCommand]) -> 
     if ended is None:
         return Failed("the task was stopped before it began")
     names = ", ".join(map(background.name, left))
-    note = f"\n[what it left running in the background was ended with the task: {names}]" if left else ""
+    note = f"\n[background commands stopped when the task ended: {names}]" if left else ""
     if ended.ending == "done":
-        return Finished((_shown(ended.text) or "(it ended without a word)") + note, summary=_summary(ended))
+        return Finished(
+            (_shown(ended.text) or "(the subagent ended without a final message)") + note, summary=_summary(ended)
+        )
     why = "it was stopped" if ended.ending == "stopped" else with_template(ended.error or ended.ending, ended.said)
     said = f"\nWhat it said last:\n{_shown(ended.text)}" if ended.text else ""
     head = say("the task did not succeed: {problem} ({rest})", problem=why, rest=_summary(ended))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from coderelay.host.hooks.hooks import Hooks
     from coderelay.host.live_output import LiveOutput
     from coderelay.host.partial_log import PartialLog
-    from coderelay.session.blocking import Continuation
+    from coderelay.session.blocking_agents import Continuation
 
 Effect = Callable[[Call], Awaitable[Outcome]]
 _SLOW_SECONDS = 1.0

@@ -23,7 +23,7 @@ from coderelay.protocol.events import AnyEvent, Ending, TurnEnded
 from coderelay.protocol.ids import BackgroundId, CallId, OwnerId, TurnId, new_id
 from coderelay.protocol.live import Notice
 from coderelay.protocol.session_events import Persistence
-from coderelay.session import background, blocking, shell, turn_events
+from coderelay.session import background, blocking_agents, shell, turn_events
 from coderelay.session.children import open_tasks, stop_orphan
 from coderelay.session.next_action import EndTurn, needs_owner, next_action
 from coderelay.session.state import State
@@ -207,9 +207,9 @@ class Worker:
     def _turn_type(self) -> type[HostTurn]:
         if not self._record.state.is_blocking:
             return HostTurn
-        from coderelay.host.blocking_turn import BlockingTurn  # imported late: most agents do not block
+        from coderelay.host.blocking_agent_turn import BlockingAgentTurn  # imported late: most agents do not block
 
-        return BlockingTurn
+        return BlockingAgentTurn
 
     async def _run_agent(self, agent: Runner, turn: HostTurn) -> str | None:
         """Run the agent on the turn. Returns why the turn failed, if it did. A stop, a deletion, a new owner or asks
@@ -245,7 +245,7 @@ class Worker:
         """Give up the session, whose agent has ended, until the asks of its turn are answered. If they were answered
         meanwhile, the next claim carries the turn on."""
         me = await self._context.ownership.me()
-        await self._record.append(lambda state: blocking.park(state) if state.owner == me else [], epoch=epoch)
+        await self._record.append(lambda state: blocking_agents.park(state) if state.owner == me else [], epoch=epoch)
 
     async def _settle(self, epoch: int, error: str | None) -> None:
         """End a turn that its agent left open. A turn that waits for people has no owner, so it is not ours to

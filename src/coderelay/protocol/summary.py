@@ -76,7 +76,7 @@ def day_of(at: int) -> str:
 
 def title_from(prompt: str) -> str:
     """The title of a session that nobody has named: the first line of its first prompt, 60 characters of it."""
-    line = next((each.strip() for each in prompt.splitlines() if each.strip()), "")
+    line = " ".join(next((each for each in prompt.splitlines() if each.strip()), "").split())
     return line if len(line) <= _TITLE_CHARS else line[: _TITLE_CHARS - 1].rstrip() + "…"
 
 

@@ -5,7 +5,7 @@ batch and the first start, each end with the next start, the last end. Adjacent 
 time, and start and end together.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import takewhile
 
 from msgspec import Struct
@@ -36,7 +36,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, OwnerId, TurnId
 from coderelay.protocol.session_events import Persistence
-from coderelay.session import background, blocking
+from coderelay.session import background, blocking_agents
 from coderelay.session.next_action import EndTurn, next_action
 from coderelay.session.shell import SHELL, first_events
 from coderelay.session.state import CallState, OpenTurn, State
@@ -100,7 +100,7 @@ def _take(state: State, claim: Claim) -> list[AnyEvent]:
         case _:
             pass
     if state.is_blocking:
-        return [claimed, *blocking.left_behind(state, claim.ends, claim.look)]
+        return [claimed, *blocking_agents.left_behind(state, claim.ends, claim.look)]
     running = [each for each in state.open_calls() if each.started_epoch is not None]
     lost = [_ended(each, claim.ends.get(each.call.id, Unknown())) for each in running]
     waiting = [each for each in state.open_calls() if each.started_epoch is None]
@@ -132,7 +132,7 @@ def after_message(
         steps = turn.steps + (message.author == "model")
         if prolonged := prolong(turn, why_go_on, steps):
             return [message, *prolonged]
-        left = blocking.let_go(state) if state.is_blocking else []
+        left = blocking_agents.let_go(state) if state.is_blocking else []
         if message.author == "workflow":
             return [message, *finish(state, now=now, tree=tree)]
         ended = _turn_ended(
@@ -176,7 +176,7 @@ def finish(state: State, *, now: int, tree: str = "", why_go_on: str = "") -> li
     reason = last.stop_reason if last is not None else "end_turn"
     if turn.stop_requested:
         return []
-    left = blocking.let_go(state) if state.is_blocking else []
+    left = blocking_agents.let_go(state) if state.is_blocking else []
     return [*left, _turn_ended(turn, "done", now, stop_reason=reason, tree=tree)]
 
 
@@ -275,10 +275,14 @@ def close_turn(
     text: str | None = None,
     tree: str = "",
     mine: bool = False,
+    never_run: Collection[CallId] = (),
 ) -> list[AnyEvent]:
     """End the turn and, before it, every call that has no end yet. `mine`: this owner's agent ran the calls, and was
-    stopped itself."""
-    ends = [_ended(each, cut_short(each, ending, mine=mine)) for each in state.open_calls()]
+    stopped itself. `never_run`: calls that had been started, and were stopped before their tools got them."""
+    ends = [
+        _ended(each, cut_short(each, ending, mine=mine, never_run=each.call.id in never_run))
+        for each in state.open_calls()
+    ]
     reason: StopReason = "cancelled" if ending == "stopped" else "end_turn"
     turn = _open_turn(state)
     return [*ends, _turn_ended(turn, ending, now, error=error, stop_reason=reason, text=text, tree=tree)]

@@ -46,8 +46,9 @@ def _plan_outcome(decision: PlanDecision) -> Outcome:
             return Denied(say("the plan is not approved yet; the person says: {text}", text=decision.feedback))
 
 
-def cut_short(call: CallState, ending: Ending, *, mine: bool = False) -> Outcome:
-    """How a call ends with its turn. `mine`: what ran it was stopped by the owner itself."""
-    if call.started_epoch is not None:
+def cut_short(call: CallState, ending: Ending, *, mine: bool = False, never_run: bool = False) -> Outcome:
+    """How a call ends with its turn. `mine`: what ran it was stopped by the owner itself. `never_run`: it was
+    started, but its tool never got it."""
+    if call.started_epoch is not None and not never_run:
         return Stopped(started=True) if mine and ending == "stopped" else Unknown()
     return Stopped(started=False) if ending == "stopped" else Failed("not run, because the turn failed before")

@@ -25,6 +25,6 @@ async function name(sessionId: string, prompt: string, cwd: string): Promise<voi
 
 /** The title that the server gives: the first line of the prompt, 60 characters of it. */
 function provisional(prompt: string): string {
-  const line = prompt.trim().split("\n", 1)[0]!.trim();
+  const line = prompt.trim().split("\n", 1)[0]!.trim().split(/\s+/).join(" ");
   return [...line].length <= 60 ? line : `${[...line].slice(0, 59).join("").trimEnd()}…`;
 }

@@ -1,5 +1,5 @@
-"""How a client is spoken to: the Agent Client Protocol as it is written. Other dialects differ from it where they
-must. Which one it is, is decided once, when the client says `initialize`."""
+"""The Agent Client Protocol as it is published. Subclasses override what a client does differently; which class is
+used is decided once, when the client sends `initialize`."""
 
 from coderelay.acp.client_requests import Initialize
 from coderelay.acp.updates import Fields
@@ -49,8 +49,8 @@ class Dialect:
         return "", how
 
     async def decide(self, peer: Peer, session: SessionId, ask: Ask) -> Decision | None:
-        """Put an ask to the client in another way than as a permission request. None if there is none, or if the
-        answer was none. Raises RpcError."""
+        """Ask the client in another way than by a permission request. Returns None if this client knows no other way,
+        or gave no usable answer. Raises RpcError."""
         if not isinstance(ask, QuestionAsk) or not self.initialized.has_forms:
             return None
         result = await peer.ask("elicitation/create", {"sessionId": session, **question_form(ask)})

@@ -35,17 +35,17 @@ from coderelay.protocol.ids import SessionId, new_id
 from coderelay.protocol.queries import ListSessions, ListSettings, ShowDefaults, ShowSession, WhyNotRun
 from coderelay.protocol.session_events import Mode
 from coderelay.protocol.summary import Summary
+from coderelay.surfaces.editor.accepted_settings import (
+    absolute_folder,
+    accepted_settings,
+    additional_folders,
+    folders_to_confirm,
+)
 from coderelay.surfaces.editor.connection_context import ConnectionContext
 from coderelay.surfaces.editor.dialect import Dialect
 from coderelay.surfaces.editor.editor_session import EditorSession
 from coderelay.surfaces.editor.iflow_dialect import IflowDialect
 from coderelay.surfaces.editor.lent_servers import lent_servers
-from coderelay.surfaces.editor.session_terms import (
-    absolute_folder,
-    additional_folders,
-    asked_folders,
-    session_terms,
-)
 from coderelay.wire.errors import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RpcError
 from coderelay.wire.peer import Params, Peer, Reply, Request
 from coderelay.wire.transport import Transport
@@ -144,7 +144,9 @@ class EditorConnection:
         query = WhyNotRun(cwd=cwd, model=defaults.model, agent=defaults.agent)
         if (problem := await self._client.get(query)) is not None:
             raise CannotRun(problem)
-        terms = session_terms(wanted, defaults.mode, await self._max_mode(cwd), self._connected.dialect.tells_mode)
+        terms = accepted_settings(
+            wanted, defaults.mode, await self._max_mode(cwd), self._connected.dialect.tells_mode
+        )
         session = SessionId(new_id())
         await self._client.send(
             CreateSession(
@@ -259,7 +261,7 @@ class EditorConnection:
     def _start(self, opened: EditorSession, wanted: NewSession, notices: tuple[str, ...] = ()) -> None:
         servers, unusable = lent_servers(wanted.mcp_servers)
         told = t("These MCP servers of the client cannot be used: {names}.", names=", ".join(unusable))
-        opened.lend(servers, asked_folders(wanted))
+        opened.lend(servers, folders_to_confirm(wanted))
         opened.start([*notices, *([told] if unusable else [])])
 
     async def _max_mode(self, cwd: str) -> Mode:

@@ -11,7 +11,7 @@ _SECONDS = 10.0
 
 
 class EditorFiles:
-    """What the editor does not answer is read from the disk, and written there."""
+    """Returns None or False if the editor does not answer; the caller then uses the disk."""
 
     def __init__(self, peer: Peer, session: SessionId, initialized: Initialize) -> None:
         self._peer = peer

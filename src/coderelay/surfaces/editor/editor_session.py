@@ -9,7 +9,7 @@ from typing import Any
 from coderelay.acp.client_requests import NOT_FOUND, ContentBlock
 from coderelay.acp.updates import Fields, chunk, text_block, usage
 from coderelay.client.errors import error_in_words
-from coderelay.client.family import join_family
+from coderelay.client.follow_family import join_family
 from coderelay.client.language import retell, t
 from coderelay.client.lent import Lent, LentServer
 from coderelay.client.remote_commands import remote_command

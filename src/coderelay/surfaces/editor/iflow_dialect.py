@@ -16,15 +16,16 @@ _CAPABILITIES = {"fs": {"readTextFile": True, "writeTextFile": True}}
 
 
 def is_iflow(initialized: Initialize) -> bool:
-    """Whether a client that waited for the ready line is one made for iFlow: it says nothing about itself but that it
-    has files."""
+    """Whether a client is one made for iFlow, if it waited for the line `//ready` that iFlow's server begins with: it
+    sends no clientInfo, and only the capabilities for files."""
     return initialized.client_info is None and initialized.client_capabilities == _CAPABILITIES
 
 
 class IflowDialect(Dialect):
     """Every tool call has the name and the arguments of its tool, and every update of it the name. Errors of a prompt
-    are told as text, because these clients would wait for ever. They want the mode yolo if nobody chose another, so
-    that they are not told that it is another: programs would take it for a part of the answer."""
+    are told as text, because these clients would wait for ever. They request the mode yolo by
+    default. They are not told when they get a stricter mode, because programs would read the notice as part of the
+    answer."""
 
     tells_mode = False
     lends_files = False  # one of these clients answers the text "Error: …" where there is no file

@@ -87,7 +87,7 @@ class PermissionRequests:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def open(self, session: SessionId, ask: Ask) -> None:
-        """Put an ask to the client, unless it was put already."""
+        """Show an ask in the client, unless it was shown already."""
         if ask.id in self._known:
             return
         self._known.add(ask.id)
@@ -225,8 +225,8 @@ def _call(ask: Ask) -> str:
 
 
 def _not_put(error: RpcError) -> _NotAnswered:
-    log.warning("the editor cannot put a question: %s", error.message)
-    return _NotAnswered(t("The editor did not put the question: {problem}.", problem=error.message))
+    log.warning("the editor cannot show a question: %s", error.message)
+    return _NotAnswered(t("The editor could not show the question: {problem}.", problem=error.message))
 
 
 def _outcome(result: Any) -> str | None:

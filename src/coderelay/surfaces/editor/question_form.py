@@ -25,7 +25,7 @@ def question_form(ask: QuestionAsk) -> Fields:
 
 
 def form_decision(ask: QuestionAsk, result: Any) -> Decision | None:
-    """The decision in the client's answer; None if it is none."""
+    """The decision in the client's answer; None if the answer is not usable."""
     said = cast("Fields", result) if isinstance(result, dict) else {}
     match said.get("action"):
         case "accept":
@@ -47,7 +47,12 @@ def _properties(key: str, question: Question) -> Fields:
         if question.multi_select
         else {"type": "string", "oneOf": choices, **about}
     )
-    own = {"type": "string", "title": t("Another answer"), "description": t("It counts in place of the choice.")}
+    hint = t("If you write something here, it is used instead of your choice.")
+    own = {
+        "type": "string",
+        "title": t("Another answer"),
+        "description": hint,
+    }
     return {key: chosen, f"{key}{_OWN_WORDS}": own}
 
 

@@ -7,14 +7,14 @@ from coderelay.protocol.asks import Ask
 from coderelay.protocol.ids import SessionId
 from coderelay.surfaces.feishu.ask_layouts import AskCard, Closed, ask_layout
 from coderelay.surfaces.feishu.card_layout import CardSchema, card_of
+from coderelay.surfaces.feishu.card_outbox import Card, CardOutbox, ChatPlace
 from coderelay.surfaces.feishu.chat_records import AskCardRecord, ChatRecords
-from coderelay.surfaces.feishu.outbox import Card, ChatPlace, Outbox
 
 
 class AskCards:
     """`web_url` is the address of the web app; empty if cards do not link to it."""
 
-    def __init__(self, records: ChatRecords, outbox: Outbox, schema: CardSchema, web_url: str) -> None:
+    def __init__(self, records: ChatRecords, outbox: CardOutbox, schema: CardSchema, web_url: str) -> None:
         self._records = records
         self._outbox = outbox
         self._schema: CardSchema = schema

@@ -10,12 +10,12 @@ from typing import Protocol
 from msgspec import Struct
 
 from coderelay.protocol.notebook import Notebook
+from coderelay.surfaces.feishu.card_outbox import CardOutbox
 from coderelay.surfaces.feishu.card_sender import CardSender
 from coderelay.surfaces.feishu.incoming import IncomingHandler
 from coderelay.surfaces.feishu.lark_api import AppCredentials, LarkApi
 from coderelay.surfaces.feishu.long_connection import LongConnection
 from coderelay.surfaces.feishu.notebook_outbox import NotebookOutbox
-from coderelay.surfaces.feishu.outbox import Outbox
 from coderelay.surfaces.feishu.rate_limits import RateLimits
 from coderelay.surfaces.feishu.receiver import AppIdentity, Receiver
 from coderelay.surfaces.feishu.webhook import Webhook, WebhookSecrets
@@ -52,7 +52,7 @@ class Bot:
         app: AppCredentials,
         tenant: str,
         notebook: Notebook,
-        chats: Callable[[Outbox], Chats],
+        chats: Callable[[CardOutbox], Chats],
         tell: Callable[[bool], None],
         timing: BotTiming = BotTiming(),  # noqa: B008  # it cannot change
     ) -> None:

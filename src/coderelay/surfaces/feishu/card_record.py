@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from coderelay.protocol.notebook import Notebook
-from coderelay.surfaces.feishu.outbox import Card, ChatPlace
+from coderelay.surfaces.feishu.card_outbox import Card, ChatPlace
 
 CARDS, UNSENT, MESSAGES, DEAD = "card/", "unsent/", "message/", "dead/"
 

@@ -15,10 +15,10 @@ from coderelay.protocol.modes import MODES
 from coderelay.protocol.queries import ListAsks, ListFolders, ListSessions, ShowSession
 from coderelay.protocol.session_events import Mode
 from coderelay.protocol.summary import Summary
-from coderelay.surfaces.feishu.chat import Chat
-from coderelay.surfaces.feishu.chat_records import ChatKey, ChatPointer
+from coderelay.surfaces.feishu.chat_records import ChatKey, CurrentSession
 from coderelay.surfaces.feishu.chat_state import ChatState, state_of
 from coderelay.surfaces.feishu.incoming import ChatMessage
+from coderelay.surfaces.feishu.message_handler import MessageHandler
 from coderelay.surfaces.feishu.people import person
 
 _LISTED = 10
@@ -76,7 +76,7 @@ _ONLY_P2P = Localized("send that in a one-to-one chat with the bot", "请在与�
 
 
 class Here(Struct, frozen=True):
-    chat: Chat
+    chat: MessageHandler
     message: ChatMessage
     key: ChatKey
     rest: str
@@ -110,7 +110,7 @@ class ChatCommand(Struct, frozen=True):
 
 
 class ChatCommands:
-    async def run(self, chat: Chat, message: ChatMessage, key: ChatKey) -> bool:
+    async def run(self, chat: MessageHandler, message: ChatMessage, key: ChatKey) -> bool:
         """Carry out a command. Returns whether the message was one, or came from somebody who may not use the bot."""
         name, _, rest = message.text.strip().partition(" ")
         if name == "/link":
@@ -194,7 +194,7 @@ async def _cd(here: Here) -> Told:
     shown = await here.chat.client.get(ListFolders(roots, path))
     if not here.rest:
         return localize(_CD), "\n".join([*roots, *shown.folders])
-    await here.chat.records.point(here.key, ChatPointer(None, shown.path))
+    await here.chat.records.point(here.key, CurrentSession(None, shown.path))
     return localize(_CD), localize(_CD_TEXT, folder=shown.path)
 
 

@@ -18,11 +18,11 @@ from coderelay.protocol.queries import ListChildren, ListSessions, ShowSession
 from coderelay.protocol.summary import Summary
 from coderelay.surfaces.feishu.ask_cards import AskCards
 from coderelay.surfaces.feishu.card_layout import CardSchema
+from coderelay.surfaces.feishu.card_outbox import CardOutbox
 from coderelay.surfaces.feishu.chat_records import ChatRecords
 from coderelay.surfaces.feishu.chat_session import ChatSession
 from coderelay.surfaces.feishu.links import Links
 from coderelay.surfaces.feishu.mirrored_asks import MirroredAsks
-from coderelay.surfaces.feishu.outbox import Outbox
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ class ChatPresenter:
         client: Client,
         records: ChatRecords,
         links: Links,
-        outbox: Outbox,
+        outbox: CardOutbox,
         cards: AskCards,
         host_person: str,
         schema: CardSchema,

@@ -1,4 +1,5 @@
-"""What the bot remembers of its chats, in the notebook of the surface: nothing of it is in a session's log."""
+"""What the bot remembers of its chats. It is kept in the notebook (the durable entries of a surface), not in a
+session's log."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -9,7 +10,7 @@ from msgspec import Struct
 from coderelay.protocol.asks import Decision
 from coderelay.protocol.ids import AskId, PromptId, SessionId
 from coderelay.protocol.notebook import Change, Notebook
-from coderelay.surfaces.feishu.outbox import ChatPlace
+from coderelay.surfaces.feishu.card_outbox import ChatPlace
 
 _CARD_DAYS = 15  # a click counts for 14 days, says the platform
 _ROUTE_DAYS = 2
@@ -24,7 +25,7 @@ class ChatKey(Struct, frozen=True):
     who: str = ""
 
 
-class ChatPointer(Struct, frozen=True, omit_defaults=True):
+class CurrentSession(Struct, frozen=True, omit_defaults=True):
     """The current session of a chat, and the folder of its next one."""
 
     session: SessionId | None = None
@@ -61,7 +62,7 @@ class AskCardRecord(Struct, frozen=True, omit_defaults=True):
 
 
 class Route(Struct, frozen=True, omit_defaults=True):
-    """What a message was taken for, so that it is taken for the same if it is handed over again after a crash."""
+    """How a message was interpreted, so that it means the same if it is handed over again after a crash."""
 
     session: SessionId
     ask: AskId | None = None
@@ -75,10 +76,10 @@ class ChatRecords:
     def __init__(self, notebook: Notebook) -> None:
         self._notebook = notebook
 
-    async def pointer(self, key: ChatKey) -> ChatPointer:
-        return await self._read(_pointer(key), ChatPointer) or ChatPointer()
+    async def pointer(self, key: ChatKey) -> CurrentSession:
+        return await self._read(_pointer(key), CurrentSession) or CurrentSession()
 
-    async def point(self, key: ChatKey, pointer: ChatPointer) -> None:
+    async def point(self, key: ChatKey, pointer: CurrentSession) -> None:
         await self._put(_pointer(key), pointer)
 
     async def place(self, session: SessionId) -> SessionPlace | None:

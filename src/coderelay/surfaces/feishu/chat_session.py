@@ -11,11 +11,11 @@ from coderelay.protocol.ids import PromptId, SessionId
 from coderelay.protocol.queries import ListPrompts
 from coderelay.surfaces.feishu.ask_cards import AskCards
 from coderelay.surfaces.feishu.card_layout import CardSchema, card_of
+from coderelay.surfaces.feishu.card_outbox import CardOutbox, ChatPlace
 from coderelay.surfaces.feishu.chat_records import ChatRecords, SessionPlace
 from coderelay.surfaces.feishu.chat_view import QUEUED, AskGroup, ChatView
 from coderelay.surfaces.feishu.execution import Execution
 from coderelay.surfaces.feishu.execution_messages import TurnOver
-from coderelay.surfaces.feishu.outbox import ChatPlace, Outbox
 from coderelay.surfaces.feishu.people import person
 
 
@@ -27,7 +27,7 @@ class ChatSession:
         client: Client,
         session: SessionId,
         records: ChatRecords,
-        outbox: Outbox,
+        outbox: CardOutbox,
         asks: AskCards,
         schema: CardSchema,
     ) -> None:

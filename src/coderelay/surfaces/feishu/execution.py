@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from coderelay.client.ask_text import parse_answer
 from coderelay.client.client import Client
-from coderelay.client.family import join_family
+from coderelay.client.follow_family import join_family
 from coderelay.client.language import t
 from coderelay.protocol.asks import Ask, By, Decision, QuestionAsk, Unanswered
 from coderelay.protocol.commands import AnswerAsk, SendPrompt, StopTurn

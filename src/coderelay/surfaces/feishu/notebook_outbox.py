@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from coderelay.protocol.ids import new_id
 from coderelay.protocol.notebook import Change, Entry, Notebook
+from coderelay.surfaces.feishu.card_outbox import Card, ChatPlace
 from coderelay.surfaces.feishu.card_record import (
     CARDS,
     DEAD,
@@ -24,7 +25,6 @@ from coderelay.surfaces.feishu.card_record import (
 from coderelay.surfaces.feishu.card_sender import CardSender, SentCard
 from coderelay.surfaces.feishu.lark_api import PlatformError
 from coderelay.surfaces.feishu.message_order import MessageOrder
-from coderelay.surfaces.feishu.outbox import Card, ChatPlace
 from coderelay.surfaces.feishu.rate_limits import call_limits, card_limit
 
 _LEASE_MS = 20_000
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 
 class NotebookOutbox:
-    """An Outbox; see outbox.py for the contract. `clock` is in milliseconds."""
+    """A CardOutbox; see card_outbox.py for the contract. `clock` is in milliseconds."""
 
     def __init__(
         self,

@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 from coderelay.client.ask_text import headline
 from coderelay.client.client import Client
-from coderelay.client.family import Leaving, join_family
+from coderelay.client.follow_family import ExitDecision, join_family
 from coderelay.client.language import t
 from coderelay.protocol.events import Recorded, SessionDeleted, TurnEnded, asks_in
 from coderelay.protocol.ids import SessionId
@@ -24,7 +24,7 @@ async def carry_on(client: Client, session: SessionId, after: int) -> int:
         return DONE
     await _know_calls(client, session, after, progress)
     asks, events = await join_family(client, session, after)
-    leaving = Leaving(client, session)
+    leaving = ExitDecision(client, session)
     async with aclosing(events) as feed:
         if asks:
             leaving.want()

@@ -7,7 +7,7 @@ from typing import Literal
 
 from coderelay.client.auto_answer import AutoAnswer, Unattended, unanswered_line
 from coderelay.client.client import Client
-from coderelay.client.family import Leaving, follow_family
+from coderelay.client.follow_family import ExitDecision, follow_family
 from coderelay.protocol.asks import Ask, BudgetAsk, By, Deny
 from coderelay.protocol.commands import Accepted, RecallPrompt, SendPrompt, StopTurn
 from coderelay.protocol.errors import CoderError
@@ -120,7 +120,7 @@ class PromptRun:
 
     async def _follow(self, after: int) -> int:
         """Follow until the turn has ended, or asks are left open and no call runs here beside them."""
-        leaving = Leaving(self._client, self._session)
+        leaving = ExitDecision(self._client, self._session)
         async with aclosing(follow_family(self._client, self._session, after)) as feed:
             async for each in feed:
                 try:
@@ -221,7 +221,7 @@ class PromptRun:
             return PARKED
         for ask in asks:
             answer = self._nobody.answer(ask, session or self._session)
-            refused = isinstance(answer.decision, Deny) and not self._nobody.is_afterthought(ask)
+            refused = isinstance(answer.decision, Deny) and not self._nobody.is_optional(ask)
             self._state.refused = self._state.refused or refused
             if isinstance(ask, BudgetAsk):
                 self._state.over_budget = self._state.over_budget or refused

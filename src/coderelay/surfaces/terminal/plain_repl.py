@@ -17,7 +17,7 @@ from coderelay.client.ask_text import choices, in_words
 from coderelay.client.auto_answer import AutoAnswer, Unattended
 from coderelay.client.client import Client
 from coderelay.client.errors import error_in_words
-from coderelay.client.family import Events, Leaving, join_family
+from coderelay.client.follow_family import Events, ExitDecision, join_family
 from coderelay.client.language import retell, t
 from coderelay.client.permission_ask_text import sandbox_in_words
 from coderelay.client.slash_commands import NAMES, RememberModel, SessionCommands
@@ -90,7 +90,7 @@ class PlainRepl:
         self._interactive = sys.stdin.isatty()
         self._renderer = PlainRenderer(by)
         self._asks = OpenAsks(session)
-        self._leaving = Leaving(client, session)
+        self._leaving = ExitDecision(client, session)
         self._answering = Answering()
         self._expected: set[PromptId] = set()  # prompts that were sent from here
         self._outstanding: set[PromptId] = set()
@@ -126,7 +126,7 @@ class PlainRepl:
             self._nobody = AutoAnswer(self._unattended_in(summary.cwd), self._by)
         self._renderer = PlainRenderer(self._by)
         self._asks = OpenAsks(session)
-        self._leaving = Leaving(self._client, session)
+        self._leaving = ExitDecision(self._client, session)
         self._turn = None
         self._outstanding.clear()
         self._carrying_on = summary.turn_open

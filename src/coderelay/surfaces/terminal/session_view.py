@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from coderelay.client.ask_text import headline
 from coderelay.client.client import Client
-from coderelay.client.family import join_family
+from coderelay.client.follow_family import join_family
 from coderelay.client.language import t
 from coderelay.protocol.asks import Answers, By, Decision
 from coderelay.protocol.commands import AnswerAsk, Answered

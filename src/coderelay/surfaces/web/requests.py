@@ -38,8 +38,6 @@ from coderelay.protocol.queries import (
     WhyNotRun,
 )
 from coderelay.protocol.summary import AskRow, title_from
-from coderelay.surfaces.web.answers import decision_of, no_such_ask
-from coderelay.surfaces.web.attachments import images_of
 from coderelay.surfaces.web.client_events import (
     AgentsRecheck,
     ClientEvent,
@@ -74,6 +72,8 @@ from coderelay.surfaces.web.command_output import command_output
 from coderelay.surfaces.web.connection import Connection
 from coderelay.surfaces.web.ide_context import with_context
 from coderelay.surfaces.web.lookups import look_up
+from coderelay.surfaces.web.permission_response import decision_of, no_such_ask
+from coderelay.surfaces.web.prompt_images import images_of
 from coderelay.surfaces.web.replay import replay
 from coderelay.surfaces.web.server_events import (
     UNKNOWN_SESSION,

@@ -1,4 +1,4 @@
-"""What the web server answers: the page, a few calls, and the WebSocket with the events. Guarded by `Guard`."""
+"""What the web server answers: the page, a small HTTP API, and the WebSocket with the events. Guarded by `Guard`."""
 
 from collections.abc import Awaitable, Callable
 from typing import Protocol
@@ -13,8 +13,8 @@ from starlette.websockets import WebSocket
 from coderelay.client.client import Client
 from coderelay.client.language import retell, speaking
 from coderelay.protocol.errors import BadInput, CannotRun, CoderError, StoreFailed, UnknownSession
-from coderelay.surfaces.web.calls import Calls, json_answer
 from coderelay.surfaces.web.guard import BATCHED, chosen_subprotocol
+from coderelay.surfaces.web.http_api import HttpApi, json_answer
 from coderelay.surfaces.web.page_files import page_files
 from coderelay.surfaces.web.token import Token
 
@@ -41,7 +41,7 @@ class Events(Protocol):
 def routes(client: Client, events: Events, token: Token, roots: tuple[str, ...], url: str, cwd: str) -> Starlette:
     """The app. `roots` are the folders that may be browsed; `url` is where this server is, for links; `cwd` is the
     folder that is offered for a new session."""
-    calls = Calls(client, token, roots, url, cwd)
+    api = HttpApi(client, token, roots, url, cwd)
 
     async def talk(websocket: WebSocket) -> None:
         chosen = chosen_subprotocol(websocket.scope["subprotocols"])
@@ -52,15 +52,15 @@ def routes(client: Client, events: Events, token: Token, roots: tuple[str, ...],
     table: list[tuple[str, str, Callable[[Request], Awaitable[Response]]]] = [
         *((path, "GET", _file) for path in _FILES),
         ("/healthz", "GET", _healthz),
-        ("/api/login", "POST", calls.login),
-        ("/api/link", "POST", calls.link),
-        ("/api/recent-cwds", "GET", calls.recent_folders),
-        ("/api/title", "POST", calls.title),
-        ("/api/dirs", "GET", calls.folders),
-        ("/api/machine", "GET", calls.machine),
-        ("/api/defaults", "GET", calls.defaults),
-        ("/api/sessions/{session}/export", "GET", calls.export),
-        ("/api/sessions/{session}/images/{prompt}/{number}", "GET", calls.image),
+        ("/api/login", "POST", api.login),
+        ("/api/link", "POST", api.link),
+        ("/api/recent-cwds", "GET", api.recent_folders),
+        ("/api/title", "POST", api.title),
+        ("/api/dirs", "GET", api.folders),
+        ("/api/machine", "GET", api.machine),
+        ("/api/defaults", "GET", api.defaults),
+        ("/api/sessions/{session}/export", "GET", api.export),
+        ("/api/sessions/{session}/images/{prompt}/{number}", "GET", api.image),
     ]
 
     async def refused(_: Request, error: Exception) -> Response:

@@ -75,10 +75,12 @@ class SessionView:
         self._is_child = bool(parents)
         self._title = summary.title
         self._cwd = summary.cwd
-        self._admitted: dict[PromptId, _Event] = {}  # at rest; whether they wait is seen when a turn begins
-        self._overtaken: list[_Event] = []  # those of them that wait, because the turn of another one began
+        self._admitted: dict[
+            PromptId, _Event
+        ] = {}  # received while no turn ran; which of them must wait is known when one begins
+        self._queued_behind_turn: list[_Event] = []  # those that wait, because the turn of another prompt began
         self.is_turn_open = is_turn_open
-        self._uses: dict[CallId, Payload] = {}  # of the open batch
+        self._uses: dict[CallId, Payload] = {}  # the tool calls of the open batch
         self._asks: dict[AskId, Ask] = {each.id: each for each in summary.asks} if is_turn_open else {}
         self._decided: dict[str, AskId] = {}  # the asks of the open turn that are closed, by their tool uses
         self._is_copying = False
@@ -170,12 +172,12 @@ class SessionView:
             case PromptRecalled() as event:
                 self._admitted.pop(event.prompt_id, None)
             case StopRequested() if not self.is_turn_open:
-                self._overtaken, self._admitted = list(self._admitted.values()), {}
+                self._queued_behind_turn, self._admitted = list(self._admitted.values()), {}
             case TurnStarted() as event:
                 self.is_turn_open, self._cwd = True, event.cwd
                 self._title = self._title or (title_from(event.said) if event.task == "prompt" else "")
                 self._admitted.pop(event.prompt_id, None)
-                self._overtaken, self._admitted = list(self._admitted.values()), {}
+                self._queued_behind_turn, self._admitted = list(self._admitted.values()), {}
             case MessageAdded() as event:
                 self._uses = {call.id: cowork.tool_use(call) for call in event.calls}
             case CallProposed() as event:
@@ -205,7 +207,12 @@ class SessionView:
                 settings = {"agent": event.agent, "model": event.model, "mode": event.mode, "turnId": event.turn_id}
                 status = {"status": "running", "title": self._title, "cwd": event.cwd, **settings}
                 prompt = _prompt(event) | (_by(event.by) if event.by else {})
-                return [("session.status", status), ("stream.user_prompt", prompt), *self._overtaken, *messages[1:]]
+                return [
+                    ("session.status", status),
+                    ("stream.user_prompt", prompt),
+                    *self._queued_behind_turn,
+                    *messages[1:],
+                ]
             case PromptTaken():
                 return [("stream.user_prompt", _prompt(event) | {"steer": True})]
             case TurnEnded():
@@ -225,7 +232,7 @@ class SessionView:
             case AskParked():
                 return [("permission.parked", {"askId": event.ask_id})]
             case StopRequested() if not self.is_turn_open:
-                return self._overtaken
+                return self._queued_behind_turn
             case SessionDeleted():
                 return [("session.deleted", {})]
             case _:

@@ -15,5 +15,5 @@ from coderelay.testing.feishu_server.faults import Fault as Fault
 from coderelay.testing.feishu_server.person import ClickResult as ClickResult
 from coderelay.testing.feishu_server.person import FakeChat as FakeChat
 from coderelay.testing.feishu_server.person import FakePerson as FakePerson
-from coderelay.testing.feishu_server.platform_state import ShownMessage as ShownMessage
+from coderelay.testing.feishu_server.platform_api import ShownMessage as ShownMessage
 from coderelay.testing.feishu_server.signing import SignedCall as SignedCall

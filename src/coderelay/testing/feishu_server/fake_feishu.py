@@ -17,7 +17,7 @@ import uvicorn
 from coderelay.testing.feishu_server.connections import ConnectionLost, Connections, EventAnswer, LongConnection
 from coderelay.testing.feishu_server.faults import Fault, Faults
 from coderelay.testing.feishu_server.person import FakeChat, FakePerson
-from coderelay.testing.feishu_server.platform_state import PlatformState, Refused
+from coderelay.testing.feishu_server.platform_api import PlatformApi, Refused
 from coderelay.testing.feishu_server.signing import SignedCall, signed_call
 
 Message = dict[str, Any]
@@ -36,7 +36,7 @@ class FakeFeishu:
         self.app_id, self.app_secret = f"cli_{name}", f"secret-{name}"
         self.encrypt_key, self.verification_token = f"encrypt-{name}", f"verify-{name}"
         self.tenant, self.bot = f"tenant_{name}", f"ou_bot_{name}"
-        self.state = PlatformState(self.app_id, self.app_secret, self.bot)
+        self.state = PlatformApi(self.app_id, self.app_secret, self.bot)
         self.connections = Connections()
         self.faults = Faults()
         self.requests: list[str] = []

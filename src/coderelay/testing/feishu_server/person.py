@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec import Struct
 
 from coderelay.testing.feishu_server.card_rules import check_card, elements_of
-from coderelay.testing.feishu_server.platform_state import ShownMessage
+from coderelay.testing.feishu_server.platform_api import ShownMessage
 
 if TYPE_CHECKING:
     from coderelay.testing.feishu_server.fake_feishu import FakeFeishu

@@ -5,22 +5,22 @@ import asyncio
 from coderelay.client.client import Client
 from coderelay.protocol.notebook import Notebook
 from coderelay.surfaces.feishu.ask_cards import AskCards
-from coderelay.surfaces.feishu.chat import Chat
+from coderelay.surfaces.feishu.bot_options import BotOptions
+from coderelay.surfaces.feishu.card_outbox import CardOutbox
 from coderelay.surfaces.feishu.chat_commands import ChatCommands
-from coderelay.surfaces.feishu.chat_options import ChatOptions
 from coderelay.surfaces.feishu.chat_presenter import ChatPresenter
 from coderelay.surfaces.feishu.chat_records import ChatRecords
-from coderelay.surfaces.feishu.clicks import Clicks
+from coderelay.surfaces.feishu.click_handler import ClickHandler
 from coderelay.surfaces.feishu.incoming import CardClick, ChatMessage, ClickAnswer
 from coderelay.surfaces.feishu.links import Links
-from coderelay.surfaces.feishu.outbox import Outbox
+from coderelay.surfaces.feishu.message_handler import MessageHandler
 from coderelay.surfaces.feishu.presenter_lease import PresenterLease
 
 
-class ChatHub:
+class AllChats:
     """An IncomingHandler. `client` speaks the language of the cards. `now` is in milliseconds."""
 
-    def __init__(self, client: Client, notebook: Notebook, outbox: Outbox, options: ChatOptions, now: int) -> None:
+    def __init__(self, client: Client, notebook: Notebook, outbox: CardOutbox, options: BotOptions, now: int) -> None:
         self._now = now
         self._records = ChatRecords(notebook)
         links = Links(notebook)
@@ -28,9 +28,9 @@ class ChatHub:
         self._presenter = ChatPresenter(
             client, self._records, links, outbox, cards, options.host_person, options.schema
         )
-        chat = Chat(client, self._records, links, outbox, options, self._presenter, ChatCommands())
+        chat = MessageHandler(client, self._records, links, outbox, options, self._presenter, ChatCommands())
         self._chat = chat
-        self._clicks = Clicks(client, self._records, outbox, cards, chat)
+        self._clicks = ClickHandler(client, self._records, outbox, cards, chat)
         self._lease = PresenterLease(notebook)
         self._presenting: asyncio.Task[None] | None = None
 

@@ -58,7 +58,7 @@ class ShownMessage(Struct):
         return [each["text"]["content"] for each in elements_of(self.card) if each["tag"] == "button"]
 
 
-class PlatformState:
+class PlatformApi:
     """Thread-safe. `changed` is notified whenever something has changed."""
 
     def __init__(self, app_id: str, app_secret: str, bot: str) -> None:

@@ -1,4 +1,4 @@
-"""The open turn of an agent that blocks: the agent runs its own calls, and waits here while people decide on them."""
+"""The open turn of an agent with a loop of its own, which runs its calls itself and waits while people decide."""
 
 import asyncio
 import time
@@ -12,13 +12,13 @@ from coderelay.protocol.calls import Call, Finished, Need, Outcome
 from coderelay.protocol.errors import Fenced
 from coderelay.protocol.events import AnyEvent, Judged, TreeTaken
 from coderelay.protocol.ids import CallId
-from coderelay.session import blocking
+from coderelay.session import blocking_agents
 from coderelay.session.state import State
 
 
-class BlockingTurn(HostTurn):
-    """A turn that keeps its owner while people are asked. The snapshot of the files is taken before the agent begins,
-    because nobody can know which of its calls changes files."""
+class BlockingAgentTurn(HostTurn):
+    """This process goes on owning the session while people are asked. The snapshot of the files is taken before the
+    agent begins, because nobody can know which of its calls changes files."""
 
     _ids: dict[CallId, CallId]
     _heard: set[CallId]
@@ -27,11 +27,11 @@ class BlockingTurn(HostTurn):
     _together = True
 
     @property
-    def continuation(self) -> blocking.Continuation | None:
-        return blocking.continuation(self.state)
+    def continuation(self) -> blocking_agents.Continuation | None:
+        return blocking_agents.continuation(self.state)
 
     def may_be_left(self) -> bool:
-        return self._is_mine(self.state) and blocking.may_be_left(self.state, together=self._together)
+        return self._is_mine(self.state) and blocking_agents.may_be_left(self.state, together=self._together)
 
     async def set_up(self) -> None:
         self._ids, self._heard, self._began, self._trees = {}, set(), {}, asyncio.Lock()
@@ -64,7 +64,7 @@ class BlockingTurn(HostTurn):
             self._began.setdefault(call.id, time.monotonic())
             async with self._trees:
                 await self._keep_files([call])
-        return blocking.decision_on(self.state, call.id)
+        return blocking_agents.decision_on(self.state, call.id)
 
     async def heard(self, call: Call, need: Need, outcome: Outcome) -> str:
         asked = self._ids.get(call.id)
@@ -75,24 +75,24 @@ class BlockingTurn(HostTurn):
         if asked is None and not changes_nothing(need, self.settings.mode):
             async with self._trees:
                 await self._write_tree(forget_wait(self.state))
-        looks = isinstance(outcome, Finished) and self._is_looked_at(call.id)
+        runs_hooks = isinstance(outcome, Finished) and self._should_run_hooks(call.id)
         if asked is None:  # nobody knows of it yet, so it is recorded before anything else can happen
-            await self._write(lambda state: blocking.hear(state, call, need, outcome, ms))
+            await self._write(lambda state: blocking_agents.hear(state, call, need, outcome, ms))
         try:
-            if looks:
-                outcome = await self._hear_hooks(call, need, outcome)
+            if runs_hooks:
+                outcome = await self._run_hooks(call, need, outcome)
         finally:  # whoever stops the turn ends the hooks, and what the agent told is kept
-            await carried_out(self._write(lambda state: blocking.hear(state, call, need, outcome, ms)))
+            await carried_out(self._write(lambda state: blocking_agents.hear(state, call, need, outcome, ms)))
         return outcome.feedback if isinstance(outcome, Finished) else ""
 
-    def _is_looked_at(self, call_id: CallId) -> bool:
-        """Whether hooks hear of the call: each call once, and no answers of people."""
+    def _should_run_hooks(self, call_id: CallId) -> bool:
+        """Whether hooks are run for the call: each call once, and no answers of people."""
         known = self.state.calls.get(call_id)
         is_first = call_id not in self._heard and (known is None or known.outcome is None)
         self._heard.add(call_id)
         return is_first and not (known is not None and isinstance(known.answer, Answers | PlanDecision))
 
-    async def _hear_hooks(self, call: Call, need: Need, outcome: Outcome) -> Outcome:
+    async def _run_hooks(self, call: Call, need: Need, outcome: Outcome) -> Outcome:
         if not isinstance(outcome, Finished):
             return outcome
         known = self.state.calls.get(call.id)
@@ -106,16 +106,16 @@ class BlockingTurn(HostTurn):
                 await self._leave_files()
 
         def decide(state: State) -> list[AnyEvent]:
-            return blocking.propose(state, call, blocking.with_grant(state, judged, call))
+            return blocking_agents.propose(state, call, blocking_agents.with_grant(state, judged, call))
 
         await self._write(decide)
 
     async def _release(self, call_id: CallId) -> None:
         """Wait for the decision on a call, and write what follows from it."""
         self._together = self._context.folders.of(self.settings.cwd).settings.batch.release == "together"
-        await self._until(lambda state: blocking.is_released(state, call_id, together=self._together))
+        await self._until(lambda state: blocking_agents.is_released(state, call_id, together=self._together))
         look = await self._context.judging.rejudge(self.state)
-        await self._write(lambda state: blocking.release(state, call_id, look))
+        await self._write(lambda state: blocking_agents.release(state, call_id, look))
 
     async def _judge(self, call: Call, need: Need) -> Judged:
         judged = await self._context.judging.judge(self.state, [call], [need])

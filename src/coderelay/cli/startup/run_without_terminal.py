@@ -42,7 +42,7 @@ from coderelay.surfaces.headless.run_prompt import PromptRun, PromptStatus, open
 log = logging.getLogger(__name__)
 
 
-def run_session(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
+def run_without_terminal(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
     standard_streams.write_behind()
     try:
         return run_loop(_run(options, folder, prompt, new_app(folder)))
@@ -183,7 +183,7 @@ def _in_words(fate: PromptStatus, session: SessionId) -> str:
         case "waiting":
             return t(
                 "The prompt is queued in session {session} and has not started. Run it with `coder resume "
-                "{session}`, or drop it with `coder sessions delete {session}`.",
+                "{session}`. `coder sessions delete {session}` deletes the whole session.",
                 session=session,
             )
         case "begun":

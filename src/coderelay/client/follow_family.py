@@ -13,7 +13,6 @@ from coderelay.protocol.queries import ListAsks, ListChildren, ShowHost
 from coderelay.protocol.summary import AskRow, Summary
 
 Events = AsyncGenerator[Recorded | Live, None]
-_Events = AsyncGenerator[Recorded | Live, None]
 
 
 async def join_family(client: Client, session: SessionId, after: int) -> tuple[list[AskRow], Events]:
@@ -34,10 +33,10 @@ async def follow_family(client: Client, session: SessionId, after: int) -> Event
             yield each
 
 
-class Leaving:
-    """Decides when a surface leaves a session whose asks it does not answer. Calls of agents that block, and of
-    sessions that have children, run while people are asked about others. If this process ended then, they would be
-    cut off, and nobody would know how they ended."""
+class ExitDecision:
+    """Decides when a surface exits that does not answer the asks of its session. Some tool calls go on while people
+    are asked about other calls (those of subagents, and of agents with a loop of their own). If this process ended
+    then, they would be cut off, and nobody would know how they ended."""
 
     def __init__(self, client: Client, session: SessionId) -> None:
         self._client = client
@@ -101,7 +100,7 @@ class FamilyFeed:
     def __init__(self, client: Client, session: SessionId) -> None:
         self._client = client
         self._session = session
-        self._feeds: dict[SessionId, _Events] = {}
+        self._feeds: dict[SessionId, Events] = {}
         self._coming: dict[asyncio.Task[Recorded | Live | None], SessionId] = {}
 
     async def events(self, after: int, children: dict[SessionId, int]) -> AsyncGenerator[Recorded | Live, None]:
@@ -141,7 +140,7 @@ class FamilyFeed:
         return event if session == self._session or isinstance(event, Recorded) else None
 
 
-async def _next(feed: _Events) -> Recorded | Live | None:
+async def _next(feed: Events) -> Recorded | Live | None:
     """The next event, or None when the feed has ended because the session was deleted."""
     try:
         return await anext(feed, None)

@@ -1,4 +1,4 @@
-"""What a client wants of a new session, and how much of it counts."""
+"""Which of the settings that a client requests for a new session are accepted."""
 
 import os
 
@@ -11,7 +11,7 @@ from coderelay.protocol.modes import freer_mode, mode_called, stricter_mode
 from coderelay.protocol.session_events import Mode
 
 
-class SessionTerms(Struct, frozen=True):
+class AcceptedSettings(Struct, frozen=True):
     """`max_steps` is for each prompt. `notices` say what the client wanted and does not get."""
 
     mode: Mode
@@ -21,7 +21,7 @@ class SessionTerms(Struct, frozen=True):
     notices: tuple[str, ...]
 
 
-def session_terms(wanted: NewSession, default: Mode, max_mode: Mode, tells_mode: bool) -> SessionTerms:
+def accepted_settings(wanted: NewSession, default: Mode, max_mode: Mode, tells_mode: bool) -> AcceptedSettings:
     """`default` is the mode that the person has configured, `max_mode` the freest that a client may choose. Raises
     BadInput."""
     settings = wanted.settings or WantedSettings()
@@ -39,7 +39,7 @@ def session_terms(wanted: NewSession, default: Mode, max_mode: Mode, tells_mode:
         hint = t("`acp.max_mode` in your configuration allows more.")
         notices.append(t("The mode is {mode} and not {wanted}. {hint}", mode=freest, wanted=mode, hint=hint))
     refused_tools = tuple(f"-{name}" for name in settings.disallowed_tools or ())
-    return SessionTerms(
+    return AcceptedSettings(
         mode=stricter_mode(mode, freest),
         allowed_tools=(*(settings.allowed_tools or ()), *refused_tools),
         instructions=settings.append_system_prompt or "",
@@ -65,8 +65,8 @@ def additional_folders(wanted: NewSession) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for each in found if each != wanted.cwd))
 
 
-def asked_folders(wanted: NewSession) -> tuple[str, ...]:
-    """The folders that a person is asked about, because a program and no editor names them."""
+def folders_to_confirm(wanted: NewSession) -> tuple[str, ...]:
+    """The folders that a person is asked about, because a program named them, not an editor."""
     named = (wanted.settings and wanted.settings.add_dirs) or ()
     folders = [os.path.normpath(os.path.join(wanted.cwd, each)) for each in named]
     return tuple(dict.fromkeys(each for each in folders if os.path.isdir(each)))

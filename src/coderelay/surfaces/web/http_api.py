@@ -51,7 +51,7 @@ class _Title(Struct, frozen=True, forbid_unknown_fields=True):
     cwd: str | None = None
 
 
-class Calls:
+class HttpApi:
     """`cwd` is the folder that a new session gets if nobody names one."""
 
     def __init__(self, client: Client, token: Token, roots: tuple[str, ...], url: str, cwd: str) -> None:
@@ -77,7 +77,7 @@ class Calls:
         return json_answer({"link": link, "seconds": int(LINK_SECONDS)})
 
     async def recent_folders(self, request: Request) -> Response:
-        limit = _number(request.query_params.get("limit"), _RECENT)
+        limit = _number("limit", request.query_params.get("limit"), _RECENT)
         return json_answer({"cwds": await self._client.get(ListRecentFolders(limit))})
 
     async def title(self, request: Request) -> Response:
@@ -121,7 +121,7 @@ class Calls:
     async def image(self, request: Request) -> Response:
         """An image of a prompt, as data: whatever it is, no browser takes it for a page of ours."""
         session, prompt = _session(request.path_params["session"]), PromptId(request.path_params["prompt"])
-        number = _number(request.path_params["number"], 0)
+        number = _number("number", request.path_params["number"], 0)
         image = await self._client.get(ReadImage(session, prompt, number))
         if image is None:
             raise HTTPException(404, "no such image")
@@ -159,11 +159,11 @@ async def _body(request: Request, kind: type[Body]) -> Body:
         raise HTTPException(400, f"the body is not what this call expects: {error}") from None
 
 
-def _number(text: str | None, default: int) -> int:
+def _number(name: str, text: str | None, default: int) -> int:
     if text is None or text == "":
         return default
     if not (text.removeprefix("-").isascii() and text.removeprefix("-").isdecimal() and len(text) <= 18):
-        raise HTTPException(400, "`limit` must be a number")
+        raise HTTPException(400, f"`{name}` must be a number")
     return int(text)
 
 

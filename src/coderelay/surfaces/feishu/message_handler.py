@@ -17,15 +17,15 @@ from coderelay.protocol.modes import stricter_mode
 from coderelay.protocol.queries import ListAsks, ShowDefaults, ShowSession, WhyNotRun
 from coderelay.protocol.summary import AskRow, Summary
 from coderelay.surfaces.feishu.ask_layouts import Closed, chosen_in_words
+from coderelay.surfaces.feishu.bot_options import BotOptions
 from coderelay.surfaces.feishu.card_layout import Colour, card_of
+from coderelay.surfaces.feishu.card_outbox import CardOutbox, ChatPlace
 from coderelay.surfaces.feishu.cards import notice_card
-from coderelay.surfaces.feishu.chat_options import ChatOptions
-from coderelay.surfaces.feishu.chat_records import ChatKey, ChatPointer, ChatRecords, Route, SessionPlace
+from coderelay.surfaces.feishu.chat_records import ChatKey, ChatRecords, CurrentSession, Route, SessionPlace
 from coderelay.surfaces.feishu.chat_state import ChatState, state_of
 from coderelay.surfaces.feishu.execution import Execution, parse_words, start_execution
 from coderelay.surfaces.feishu.incoming import ChatMessage
 from coderelay.surfaces.feishu.links import Links
-from coderelay.surfaces.feishu.outbox import ChatPlace, Outbox
 from coderelay.surfaces.feishu.people import person
 
 log = logging.getLogger(__name__)
@@ -65,17 +65,17 @@ class Watches(Protocol):
 
 
 class Commands(Protocol):
-    async def run(self, chat: "Chat", message: ChatMessage, key: ChatKey) -> bool: ...
+    async def run(self, chat: "MessageHandler", message: ChatMessage, key: ChatKey) -> bool: ...
 
 
-class Chat:
+class MessageHandler:
     def __init__(
         self,
         client: Client,
         records: ChatRecords,
         links: Links,
-        outbox: Outbox,
-        options: ChatOptions,
+        outbox: CardOutbox,
+        options: BotOptions,
         hub: Watches,
         commands: Commands,
     ) -> None:
@@ -167,7 +167,7 @@ class Chat:
             await self.records.put_place(session, place)
         pointer = await self.records.pointer(key)
         if pointer.session != session:
-            await self.records.point(key, ChatPointer(session, pointer.folder))
+            await self.records.point(key, CurrentSession(session, pointer.folder))
 
     async def tell(self, message: ChatMessage, title: str, text: str = "", *, colour: Colour = "grey") -> None:
         """Answer a message with a card that only tells something."""

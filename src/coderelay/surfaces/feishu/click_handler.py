@@ -1,4 +1,4 @@
-"""Clicks on cards of asks. The person is told at once what counts: this decision, or an earlier one."""
+"""ClickHandler on cards of asks. The reply says at once which decision is in force: this one, or an earlier one."""
 
 import logging
 import secrets
@@ -16,11 +16,11 @@ from coderelay.protocol.queries import FindAsk, ShowSession
 from coderelay.protocol.summary import AskRow, Summary
 from coderelay.surfaces.feishu.ask_cards import AskCards
 from coderelay.surfaces.feishu.ask_layouts import Closed, chosen_in_words
-from coderelay.surfaces.feishu.chat import Chat
+from coderelay.surfaces.feishu.card_outbox import Card, CardOutbox
 from coderelay.surfaces.feishu.chat_records import AskCardRecord, ChatRecords
 from coderelay.surfaces.feishu.click_decisions import decision_of
 from coderelay.surfaces.feishu.incoming import CardClick, ClickAnswer
-from coderelay.surfaces.feishu.outbox import Card, Outbox
+from coderelay.surfaces.feishu.message_handler import MessageHandler
 from coderelay.surfaces.feishu.people import needs_owner, person
 
 log = logging.getLogger(__name__)
@@ -33,8 +33,10 @@ _INTERNAL = Localized("An internal error occurred.", "发生内部错误，请�
 _ALL = ("confirm_all", "cancel_all")
 
 
-class Clicks:
-    def __init__(self, client: Client, records: ChatRecords, outbox: Outbox, cards: AskCards, chat: Chat) -> None:
+class ClickHandler:
+    def __init__(
+        self, client: Client, records: ChatRecords, outbox: CardOutbox, cards: AskCards, chat: MessageHandler
+    ) -> None:
         self._client = client
         self._records = records
         self._outbox = outbox
@@ -73,8 +75,8 @@ class Clicks:
         return ClickAnswer(answer.toast_kind, answer.toast, await self._drawn(record))
 
     async def _is_of_card(self, click: CardClick, record: AskCardRecord) -> bool:
-        """A click counts with the nonce of its card, in its chat, in its message and for one of its asks. A bare text
-        has no nonce; it was found by its message, and means the card's only ask."""
+        """A click counts with the nonce of its card, in its chat, in its message and for one of its asks. A click
+        whose value is only an action has no nonce; its card was found by the message, and must have one ask."""
         if click.chat_id != record.chat_id or await self._outbox.message_of(record.key) not in (
             None,
             click.message_id,

@@ -18,7 +18,7 @@ class ChatPlace(Struct, frozen=True):
     reply_to: str = ""
 
 
-class Outbox(Protocol):
+class CardOutbox(Protocol):
     async def show(self, key: str, place: ChatPlace, card: Card) -> None:
         """The card with this key looks like this from now on. Durable when it returns; sent soon after, once. The
         first call for a key sends a message, later ones change that message, and newer content replaces older content

@@ -9,10 +9,12 @@ import pytest
 from coderelay.client.views.cowork import rows
 from coderelay.host.turn import HostTurn
 from coderelay.protocol.asks import Allow, By, Deny, DenyAndStop
+from coderelay.protocol.calls import Stopped
 from coderelay.protocol.commands import Accepted, Answered, RecallPrompt, Unchanged
 from coderelay.protocol.content import Text
 from coderelay.protocol.errors import Fenced, UnknownAsk, UnknownSession
 from coderelay.protocol.events import (
+    CallEnded,
     CallStarted,
     MessageAdded,
     Recorded,
@@ -220,6 +222,25 @@ async def test_a_stop_from_another_process_ends_the_command(tmp_path: Path) -> N
         assert isinstance(await second.stop(), Accepted)
         assert (await second.ended()).ending == "stopped"
         assert await second.story() == ["user: go", "bash: stopped", "(stopped)"]
+
+
+@story
+async def test_a_call_stopped_before_its_tool_got_it_is_known_not_to_have_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was started in the append of its message, so the log alone cannot tell."""
+
+    async def never_reached(turn: HostTurn, calls: object, effect: object) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(HostTurn, "perform", never_reached)
+    async with house(tmp_path, script(proposes(bash("touch made")))) as coder:
+        await coder.prompt("go")
+        await coder.until(lambda event: isinstance(event, CallStarted))
+        await coder.stop()
+        assert (await coder.ended()).ending == "stopped"
+        ends = [each.event.outcome for each in await coder.events() if isinstance(each.event, CallEnded)]
+        assert ends == [Stopped(started=False)]
 
 
 @story

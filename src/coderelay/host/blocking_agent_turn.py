@@ -48,6 +48,10 @@ class BlockingAgentTurn(HostTurn):
         await self._until(lambda state: state.asks[ask].decision is not None)
         return isinstance(self.state.asks[ask].decision, Allow)
 
+    def never_run(self) -> set[CallId]:
+        """Nobody here knows how far the agent is with a call that it was allowed."""
+        return set()
+
     def _offer(self) -> OfferAsk | None:
         """An agent with a loop of its own uses neither our files nor our servers."""
         return None

@@ -44,6 +44,7 @@ class HostTurn:
         self._context = context
         self._send = send
         self._tasks: set[CallId] = set()
+        self._performed: set[CallId] = set()
         self._background: SessionBackground | None = None
         self._listening: dict[CallId, LiveOutput] = {}
         self._is_shell = record.state.turn.started.task == "shell"
@@ -232,6 +233,7 @@ class HostTurn:
         started = await self._start(calls)
         if not started:
             return
+        self._performed.update(call.id for call in started)
         running = [_Running(call, effect, self) for call in started]
         try:
             await self._keep_files(started)
@@ -256,6 +258,12 @@ class HostTurn:
             slow.cancel()
         if taken is not None:
             await self._write(lambda state: [taken])
+
+    def never_run(self) -> set[CallId]:
+        """The calls that were started in the log under this claim, but never handed to their tools, because the agent
+        was stopped in between."""
+        mine = (each.call.id for each in self.state.open_calls() if each.started_epoch == self.epoch)
+        return {each for each in mine if each not in self._performed}
 
     @property
     def is_stopped(self) -> bool:

@@ -200,7 +200,7 @@ class Worker:
             if self._is_left and not self._leaving:
                 await self._park(epoch)
             elif not self._leaving:
-                await self._settle(epoch, error)
+                await self._settle(turn, error)
         if self._record.state.turn is None and not self._record.state.deleted and not self._is_elsewhere:
             await write_snapshot(self._record, self._context.agents)
 
@@ -247,7 +247,7 @@ class Worker:
         me = await self._context.ownership.me()
         await self._record.append(lambda state: blocking_agents.park(state) if state.owner == me else [], epoch=epoch)
 
-    async def _settle(self, epoch: int, error: str | None) -> None:
+    async def _settle(self, turn: HostTurn, error: str | None) -> None:
         """End a turn that its agent left open. A turn that waits for people has no owner, so it is not ours to
         end."""
         me = await self._context.ownership.me()
@@ -259,10 +259,12 @@ class Worker:
             if state.turn is None or state.owner != me:
                 return []
             ending, text = _ending(next_action(state), error and self._context.secrets.hide(error))
-            mine = state.is_blocking
-            return turn_events.close_turn(state, ending, now=now(), error=text, tree=tree, mine=mine)
+            never_run, mine = turn.never_run(), state.is_blocking
+            return turn_events.close_turn(
+                state, ending, now=now(), error=text, tree=tree, mine=mine, never_run=never_run
+            )
 
-        await self._record.append(decide, epoch=epoch)
+        await self._record.append(decide, epoch=turn.epoch)
 
     async def _files_left(self) -> str:
         """The snapshot of the files as the turn leaves them. Whoever stops a turn must not wait long for git: on a

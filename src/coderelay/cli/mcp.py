@@ -93,7 +93,7 @@ def _parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     options, place = parser.parse_known_args(arguments[:cut])
     command = arguments[cut + 1 :]
     if place and (options.action != "add" or any(each.startswith("-") for each in place)):
-        parser.error(t("unrecognized arguments: {words}", words=" ".join(place)))
+        parser.parse_args(arguments[:cut])  # names them and exits
     if place:
         if len(place) > 1 or "://" not in place[0] or options.url or command:
             example = shlex.join(["coder", "mcp", "add", options.name, "--", *place, *command])

@@ -13,11 +13,11 @@ from coderelay.client.client import Capabilities, Client
 from coderelay.client.commands import (
     config,
     copy,
-    display,
     export,
     files,
     models,
     modes,
+    output,
     prompts,
     sessions,
     show,
@@ -36,7 +36,7 @@ from coderelay.protocol.ids import PromptId, SessionId
 
 __all__ = ["COMMANDS", "NAMES", "REMOTE_NAMES", "RememberModel", "SessionCommands", "names_for"]
 
-_FILES = (models, modes, config, trust, turns, sessions, export, copy, files, show, display, vim, prompts)
+_FILES = (models, modes, config, trust, turns, sessions, export, copy, files, show, output, vim, prompts)
 COMMANDS: tuple[SlashCommand, ...] = tuple(
     sorted((each for file in _FILES for each in file.COMMANDS), key=lambda each: GROUPS.index(each.group))
 )

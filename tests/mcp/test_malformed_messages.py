@@ -2,35 +2,43 @@
 
 import asyncio
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from coderelay.tools.mcp.json_rpc import Peer
-from coderelay.tools.mcp.transport import OnLost, OnMessage, ServerFailed, ServerRefused
+from coderelay.tools.mcp.client import McpClient
+from coderelay.tools.mcp.transport import ServerFailed, ServerRefused
+from coderelay.wire.transport import Exchange, Take
+from tests.models.raw import settle
+
+GREETING: dict[str, Any] = {"protocolVersion": "2025-11-25", "capabilities": {"resources": {}}}
 
 
 class LoopLine:
-    """In this process: what is sent is answered by `answers`, in as many messages as it likes."""
+    """In this process: whatever is asked after the greeting is answered with `answers`, in as many messages as they
+    are. The request has the id 2."""
 
     last_words = ""
 
-    def __init__(self, answers: Callable[[dict[str, Any]], list[bytes]]) -> None:
+    def __init__(self, answers: list[bytes]) -> None:
         self._answers = answers
-        self.sent: list[dict[str, Any]] = []
+        self._take: Take = lambda message: None
         self.closed = False
 
-    async def open(self, hear: OnMessage, lose: OnLost) -> None:
-        self._hear = hear
+    async def open(self) -> None:
+        return
 
-    async def send(self, message: bytes) -> bool:
-        self.sent.append(json.loads(message))
-        for answer in self._answers(self.sent[-1]):
-            self._hear(answer)
-        return False
+    async def deliver(self, take: Take) -> str:
+        self._take = take
+        return await asyncio.get_running_loop().create_future()
+
+    def send(self, message: bytes) -> Exchange:
+        return asyncio.ensure_future(self._exchange(json.loads(message)))
+
+    async def drained(self) -> None:
+        return
 
     def settle(self, version: str) -> None:
         return
@@ -38,15 +46,22 @@ class LoopLine:
     async def close(self) -> None:
         self.closed = True
 
+    async def _exchange(self, sent: dict[str, Any]) -> None:
+        await asyncio.sleep(0)  # as if it took a way
+        if sent.get("method") == "initialize":
+            self._take(json.dumps({"id": sent["id"], "result": GREETING}).encode())
+        for answer in self._answers if sent.get("method") == "resources/read" else []:
+            self._take(answer)
 
-async def asked(answers: list[bytes]) -> bytes:
-    """The result of the one request, which has the id 1."""
-    peer = Peer(LoopLine(lambda sent: answers if "method" in sent else []), {}, lambda method: None)
-    await peer.open()
+
+async def asked(answers: list[bytes]) -> list[str | None]:
+    """The texts of the resource that was asked for."""
+    client = McpClient(LoopLine(answers), [], lambda: None)
+    await client.open(60)
     try:
-        return bytes(await peer.ask("tools/call", {}, 60))
+        return [each.text for each in await client.read("x://", 60)]
     finally:
-        await peer.close()
+        await client.close()
 
 
 JSON = some.recursive(
@@ -62,20 +77,21 @@ MESSAGE = FIELDS.map(lambda fields: json.dumps({"jsonrpc": "2.0", **fields}).enc
 @settings(max_examples=200, deadline=None)
 @given(some.lists(ODD | MESSAGE, max_size=6))
 def test_rubbish_before_an_answer_does_not_hide_it(rubbish: list[bytes]) -> None:
-    rubbish = [each for each in rubbish if not _answers_one(each)]
-    assert asyncio.run(asked([*rubbish, b'{"jsonrpc":"2.0","id":1,"result":{"a": 1}}'])) == b'{"a": 1}'
+    rubbish = [each for each in rubbish if not _is_answer(each)]
+    answer = b'{"jsonrpc":"2.0","id":2,"result":{"contents":[{"text":"a"}]}}'
+    assert asyncio.run(asked([*rubbish, answer])) == ["a"]
 
 
 @settings(max_examples=100, deadline=None)
 @given(some.lists(ODD | MESSAGE, max_size=6))
 def test_rubbish_alone_ends_with_words(rubbish: list[bytes]) -> None:
-    rubbish = [each for each in rubbish if not _answers_one(each)]
+    rubbish = [each for each in rubbish if not _is_answer(each)]
     with pytest.raises(ServerFailed, match="ended its answer before the result"):
         asyncio.run(asked(rubbish))
 
 
-def _answers_one(message: bytes) -> bool:
-    return b'"id": 1' in message or b'"id": "1"' in message
+def _is_answer(message: bytes) -> bool:
+    return b'"id": 2' in message or b'"id": "2"' in message
 
 
 @pytest.mark.parametrize(
@@ -89,22 +105,30 @@ def _answers_one(message: bytes) -> bool:
 )
 def test_errors_in_whatever_form(error: Any, told: str) -> None:
     with pytest.raises(ServerRefused) as refused:
-        asyncio.run(asked([json.dumps({"id": 1, "error": error}).encode()]))
+        asyncio.run(asked([json.dumps({"id": 2, "error": error}).encode()]))
     assert refused.value.what == told
 
 
 def test_answers_in_one_batch() -> None:
-    batch: list[Any] = [{"id": 7, "result": {}}, {"method": "notifications/x"}, {"id": "1", "result": [True]}]
-    assert asyncio.run(asked([json.dumps(batch).encode()])) == b"[true]"
+    text = {"contents": [{"text": "a"}]}
+    batch: list[Any] = [{"id": 7, "result": {}}, {"method": "notifications/x"}, {"id": "2", "result": text}]
+    assert asyncio.run(asked([json.dumps(batch).encode()])) == ["a"]
 
 
-def test_a_line_that_is_lost_is_closed_at_once() -> None:
+def test_an_answer_without_a_result_is_no_answer() -> None:
+    with pytest.raises(ServerFailed, match="sent an answer without a result") as failed:
+        asyncio.run(asked([b'{"jsonrpc":"2.0","id":2}']))
+    assert failed.value.sent
+
+
+def test_a_line_that_is_lost_is_closed_without_being_asked() -> None:
     async def flooded() -> tuple[str, bool]:
-        line = LoopLine(lambda sent: [b"rubbish"] * 200)
-        peer = Peer(line, {}, lambda method: None)
-        await peer.open()
+        line = LoopLine([b"rubbish"] * 200)
+        client = McpClient(line, [], lambda: None)
+        await client.open(60)
         with pytest.raises(ServerFailed):
-            await peer.ask("tools/call", {}, 60)
-        return peer.lost, line.closed
+            await client.read("x://", 60)
+        await settle()
+        return client.lost, line.closed
 
     assert asyncio.run(flooded()) == ("sends what are no messages", True)

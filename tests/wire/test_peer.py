@@ -190,6 +190,17 @@ async def test_a_request_that_is_given_up_in_the_same_write_is_still_answered() 
 
 
 @story
+async def test_requests_without_an_id_of_their_own_are_limited_too() -> None:
+    """A request with the id null cannot be told from another, but each of them takes memory."""
+    async with line() as end:
+        end.send(*({"id": None, "method": "wait"} for _ in range(1001)))
+        assert await end.read() == {
+            "id": None,
+            "error": {"code": -32603, "message": "more than 1000 requests are not answered yet"},
+        }
+
+
+@story
 async def test_what_follows_a_reply_is_sent_after_it() -> None:
     async with line() as end:
         end.send({"id": 1, "method": "then"})
@@ -220,7 +231,7 @@ async def test_an_error_and_a_silence_of_the_other_side() -> None:
             await asking
         assert refused.value.fields == {"code": -32601, "message": "no"}
         with pytest.raises(PeerTimeout):
-            await end.peer.ask("permit", {}, seconds=0.01)
+            await end.peer.ask("permit", {}, asyncio.timeout(0.01))
         assert (await end.read(), await end.read())[1]["method"] == "$/cancel_request"
 
 

@@ -2,9 +2,12 @@
 
 import asyncio
 
+from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosedOK
+from websockets.utils import accept_key
 
-from coderelay.wire.websocket_transport import WebSocketTransport
+from coderelay.wire.transport import Oversized
+from coderelay.wire.websocket_transport import READY, WebSocketTransport
 from tests.house import story
 from tests.patience import PATIENCE
 
@@ -117,3 +120,29 @@ async def test_a_client_that_does_not_read_is_waited_for() -> None:
     async with asyncio.timeout(PATIENCE):
         await waiting
     await transport.close()
+
+
+@story
+async def test_a46_no_frame_is_lost_that_arrives_together_with_the_handshake() -> None:
+    """The ready line and fifty messages are in the same write as the answer to the handshake."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        request = (await reader.readuntil(b"\r\n\r\n")).decode()
+        key = next(line.split(": ")[1] for line in request.splitlines() if line.startswith("Sec-WebSocket-Key"))
+        lines = ["HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade"]
+        head = "\r\n".join([*lines, f"Sec-WebSocket-Accept: {accept_key(key)}", "", ""])
+        frames = [READY, *(f'{{"n":{n}}}' for n in range(50))]
+        writer.write(head.encode() + b"".join(b"\x81" + bytes([len(each)]) + each.encode() for each in frames))
+        writer.write(b"\x88\x00")
+        await writer.drain()
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        async with asyncio.timeout(PATIENCE), connect(f"ws://127.0.0.1:{port}") as socket:
+            transport = WebSocketTransport(socket, silence=PATIENCE, pause=0.0, join=never)
+            taken: list[bytes | Oversized] = []
+            assert await transport.deliver(taken.append) == "closed the connection"
+            await transport.close()
+    assert taken == [f'{{"n":{n}}}'.encode() for n in range(50)]

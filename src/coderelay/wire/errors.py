@@ -1,6 +1,6 @@
 """The errors of JSON-RPC, as they are sent and as they are raised."""
 
-from typing import Any
+from typing import Any, cast
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -25,9 +25,23 @@ class RpcError(Exception):
         return {"code": self.code, "message": self.message} | ({} if self.data is None else {"data": self.data})
 
 
-class PeerLost(Exception):
-    """The connection has ended; a request may have arrived, but it gets no answer."""
+class NoAnswer(Exception):
+    """A request gets no answer; the other side may have acted on it. The text is the end of a sentence about it."""
 
 
-class PeerTimeout(Exception):
+class PeerLost(NoAnswer):
+    """The connection has ended."""
+
+
+class PeerTimeout(NoAnswer):
     """The other side did not answer in time, and was told to give up."""
+
+
+def received_error(error: object) -> RpcError:
+    """The error in an answer, whatever it looks like. The code 0 means that there was none."""
+    if not isinstance(error, dict):
+        return RpcError(0, str(error))
+    said = cast("dict[str, Any]", error)
+    code = said.get("code")
+    message = str(said.get("message") or "") or "it does not say why"
+    return RpcError(code if isinstance(code, int) else 0, message, said.get("data"))

@@ -10,7 +10,7 @@ import queue
 import threading
 from collections.abc import Callable
 
-from coderelay.wire.transport import MOST_BYTES, Oversized
+from coderelay.wire.transport import CLOSED, MOST_BYTES, Oversized, Take
 
 _PIECE, _PIECES = 1 << 16, 4
 _MOST_WAITING = 1 << 20  # bytes that nobody has read yet
@@ -25,8 +25,6 @@ class FileTransport:
         self._lines = LineBuffer(most_bytes)
         self._arrived: asyncio.Queue[bytes] = asyncio.Queue()
         self._places = threading.Semaphore(_PIECES)  # for pieces that nobody has received yet
-        self._ready: list[bytes | Oversized] = []
-        self._is_over = False
         self._to_write: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._waiting = 0
         self._room = asyncio.Event()
@@ -35,15 +33,15 @@ class FileTransport:
         threading.Thread(target=self._read, args=(reads,), name="messages in", daemon=True).start()
         threading.Thread(target=self._write, args=(writes,), name="messages out", daemon=True).start()
 
-    async def receive(self) -> bytes | Oversized | None:
-        while not self._ready:
-            if self._is_over:
-                return None
+    async def deliver(self, take: Take) -> str:
+        data = b"begun"
+        while data:
             data = await self._arrived.get()
             self._places.release()
-            self._is_over = not data
-            self._ready = self._lines.take(data) if data else self._lines.finish()
-        return self._ready.pop(0)
+            for message in self._lines.take(data) if data else self._lines.finish():
+                take(message)
+                await self.drained()
+        return CLOSED
 
     def send(self, message: bytes) -> None:
         self._waiting += len(message)

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from websockets.exceptions import ConnectionClosed
 
-from coderelay.wire.transport import MOST_BYTES, Oversized
+from coderelay.wire.transport import CLOSED, MOST_BYTES, Oversized, Take
 
 _MOST_WAITING = 1 << 20  # bytes that nobody has read yet
 _LEAVING_SECONDS = 2.0
@@ -55,8 +55,14 @@ class WebSocketTransport:
         self._is_closing = False
         self._writing = asyncio.get_running_loop().create_task(self._write())
 
+    async def deliver(self, take: Take) -> str:
+        while (message := await self.receive()) is not None:
+            take(message)
+            await self.drained()
+        return CLOSED
+
     async def receive(self) -> bytes | Oversized | None:
-        """Binary frames and control lines are skipped."""
+        """The next message; None when nothing will arrive any more. Binary frames and control lines are skipped."""
         while True:
             try:
                 frame = await self._next_frame()

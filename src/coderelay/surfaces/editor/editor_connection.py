@@ -1,7 +1,7 @@
 """The methods of the Agent Client Protocol for one editor."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -47,7 +47,8 @@ from coderelay.surfaces.editor.editor_session import EditorSession
 from coderelay.surfaces.editor.iflow_dialect import IflowDialect
 from coderelay.surfaces.editor.lent_servers import lent_servers
 from coderelay.wire.errors import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RpcError
-from coderelay.wire.peer import Params, Peer, Reply, Request
+from coderelay.wire.json_message import Params
+from coderelay.wire.peer import Method, Peer, Reply, Request
 from coderelay.wire.transport import Transport
 
 _PAGE = 100
@@ -58,7 +59,6 @@ _CAPABILITIES: Fields = {
     "mcpCapabilities": {"http": True, "sse": False},
     "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}, "additionalDirectories": {}},
 }
-Method = Callable[[Request], Awaitable[Any]]
 
 
 class EditorConnection:

@@ -1,11 +1,13 @@
 """The files of an editor, with text that is not saved yet, through `fs/read_text_file` and `fs/write_text_file`."""
 
+import asyncio
 from typing import Any, cast
 
 from coderelay.acp.client_requests import Initialize
 from coderelay.protocol.ids import SessionId
-from coderelay.wire.errors import PeerLost, PeerTimeout, RpcError
-from coderelay.wire.peer import Params, Peer
+from coderelay.wire.errors import NoAnswer, RpcError
+from coderelay.wire.json_message import Params
+from coderelay.wire.peer import Peer
 
 _SECONDS = 10.0
 
@@ -32,8 +34,8 @@ class EditorFiles:
 
     async def _asked(self, method: str, params: Params) -> Any:
         try:
-            return await self._peer.ask(method, {"sessionId": self._session, **params}, _SECONDS)
-        except (RpcError, PeerLost, PeerTimeout):
+            return await self._peer.ask(method, {"sessionId": self._session, **params}, asyncio.timeout(_SECONDS))
+        except (RpcError, NoAnswer):
             return _NO_ANSWER
 
 

@@ -10,7 +10,6 @@ import msgspec
 from msgspec import Raw
 
 from coderelay import __version__
-from coderelay.tools.mcp.json_rpc import Peer
 from coderelay.tools.mcp.schema import (
     CallResult,
     Greeting,
@@ -23,7 +22,11 @@ from coderelay.tools.mcp.schema import (
     Resource,
     ResourceContent,
 )
-from coderelay.tools.mcp.transport import ServerFailed, ServerTimeout, Transport
+from coderelay.tools.mcp.transport import ServerFailed, ServerRefused, ServerTimeout, ServerTransport
+from coderelay.wire.errors import NoAnswer, PeerTimeout, RpcError
+from coderelay.wire.json_message import Params
+from coderelay.wire.peer import Method, Peer, Request
+from coderelay.wire.tolerance import Tolerance
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 _PAGES = 100
@@ -36,15 +39,15 @@ Item = TypeVar("Item")
 class McpClient:
     """`changed` is called when the server's list of tools has changed."""
 
-    def __init__(self, line: Transport, folders: Sequence[str], changed: Callable[[], None]) -> None:
-        answers = {
-            "ping": dict[str, Any],
-            "roots/list": lambda: {"roots": [_root(folder) for folder in folders]},
-            "elicitation/create": lambda: {"action": "decline"},  # people are never asked on behalf of a server
-        }
-        self._peer = Peer(line, answers, self._heard)
+    def __init__(self, line: ServerTransport, folders: Sequence[str], changed: Callable[[], None]) -> None:
+        self._line = line
+        self._folders = folders
         self._changed = changed
-        self._capabilities: dict[str, Any] = {}
+        self._peer = Peer(line, self, Tolerance(), _cancelled)
+        self._serving: asyncio.Task[None] | None = None
+        self._capabilities: Params = {}
+        self._last_token = 0
+        self._put_off: dict[str, Callable[[], None]] = {}  # the time-outs of calls, by progress token
 
     @property
     def lost(self) -> str:
@@ -53,22 +56,39 @@ class McpClient:
 
     @property
     def last_words(self) -> str:
-        return self._peer.line.last_words
+        return self._line.last_words
 
     async def open(self, seconds: float) -> None:
         """Raises ServerFailed."""
-        await self._peer.open()
-        said: dict[str, Any] = {
+        await self._line.open()
+        self._serving = asyncio.ensure_future(self._peer.serve())
+        said: Params = {
             "protocolVersion": VERSIONS[0],
             "capabilities": {"roots": {}},
             "clientInfo": {"name": "coderelay", "version": __version__},
         }
-        greeting = _decoded(await self._peer.ask("initialize", said, seconds), Greeting)
+        greeting = _decoded(await self._ask("initialize", said, seconds), Greeting)
         if greeting.protocol_version not in VERSIONS:
             raise ServerFailed(f"speaks version {greeting.protocol_version[:40]} of the protocol, which we do not")
         self._capabilities = greeting.capabilities
-        await self._peer.tell("notifications/initialized")
-        self._peer.line.settle(greeting.protocol_version)
+        if (exchange := self._peer.tell("notifications/initialized", {})) is not None:
+            await exchange
+        self._line.settle(greeting.protocol_version)
+
+    async def close(self) -> None:
+        self._peer.lose("was closed")
+        if self._serving is None:
+            self._serving = asyncio.ensure_future(self._peer.serve())  # which closes the transport
+        await asyncio.wait({self._serving})
+
+    def find(self, method: str) -> Method | None:
+        return self._answer if method in ("ping", "roots/list", "elicitation/create") else None
+
+    def notice(self, method: str, params: Params) -> None:
+        if method == "notifications/tools/list_changed":
+            self._changed()
+        elif method == "notifications/progress" and (put_off := self._put_off.get(str(params.get("progressToken")))):
+            put_off()
 
     async def tools(self, seconds: float) -> list[ListedTool]:
         return await self._listed("tools", seconds, lambda page: page.tools)
@@ -82,24 +102,21 @@ class McpClient:
     async def call(self, name: str, arguments: Mapping[str, Raw], seconds: float, most_seconds: float) -> CallResult:
         """Raises ServerFailed."""
         params: dict[str, Any] = {"name": name, "arguments": arguments}
-        return _decoded(await self._peer.ask("tools/call", params, seconds, most_seconds), CallResult)
+        return _decoded(await self._ask("tools/call", params, seconds, most_seconds), CallResult)
 
     async def read(self, uri: str, seconds: float) -> tuple[ResourceContent, ...]:
-        return _decoded(await self._peer.ask("resources/read", {"uri": uri}, seconds), ReadResult).contents
+        return _decoded(await self._ask("resources/read", {"uri": uri}, seconds), ReadResult).contents
 
     async def prompt(self, name: str, arguments: Mapping[str, str], seconds: float) -> tuple[PromptMessage, ...]:
         params = {"name": name, "arguments": arguments}
-        return _decoded(await self._peer.ask("prompts/get", params, seconds), PromptResult).messages
+        return _decoded(await self._ask("prompts/get", params, seconds), PromptResult).messages
 
     async def is_alive(self, seconds: float) -> bool:
         try:
-            await self._peer.ask("ping", {}, seconds)
+            await self._ask("ping", {}, seconds)
         except ServerFailed as failed:
             return not failed.sent and not self.lost
         return True
-
-    async def close(self) -> None:
-        await self._peer.close()
 
     async def _listed(self, what: str, seconds: float, items: Callable[[ListPage], Sequence[Item]]) -> list[Item]:
         """Collect the items of a list from its pages, up to `_ITEMS`. Raises ServerFailed, also if the whole list
@@ -119,24 +136,59 @@ class McpClient:
         """Yields no page for a server that does not declare this capability. Raises ServerFailed."""
         cursor, cursors = None, set[str]()
         for _ in range(_PAGES if what in self._capabilities else 0):
-            page = _decoded(
-                await self._peer.ask(f"{what}/list", {"cursor": cursor} if cursor else {}, seconds), ListPage
-            )
+            page = _decoded(await self._ask(f"{what}/list", {"cursor": cursor} if cursor else {}, seconds), ListPage)
             yield page
             cursor = page.next_cursor
             if not cursor or cursor in cursors:
                 return
             cursors.add(cursor)
 
-    def _heard(self, method: str) -> None:
-        if method == "notifications/tools/list_changed":
-            self._changed()
+    async def _ask(self, method: str, params: Params, seconds: float, most_seconds: float = 0.0) -> Any:
+        """Each progress notification restarts the time-out of `seconds`, up to `most_seconds` in all. Raises
+        ServerFailed."""
+        if self.lost:
+            raise ServerFailed(self.lost)
+        clock = asyncio.get_running_loop().time
+        began, limit = clock(), asyncio.timeout(seconds)
+
+        def put_off() -> None:
+            if not limit.expired():
+                limit.reschedule(min(clock() + seconds, began + most_seconds))
+
+        self._last_token += 1
+        token = str(self._last_token)
+        if most_seconds:
+            params = {**params, "_meta": {"progressToken": self._last_token}}
+            self._put_off[token] = put_off
+        try:
+            return await self._peer.ask(method, params, limit)
+        except RpcError as error:
+            raise ServerRefused(error.code, error.message) from error
+        except PeerTimeout as error:
+            raise ServerTimeout(f"did not answer within {clock() - began:.0f} s") from error
+        except NoAnswer as error:
+            raise ServerFailed(str(error), sent=True) from error
+        finally:
+            self._put_off.pop(token, None)
+
+    async def _answer(self, request: Request) -> Params:
+        match request.method:
+            case "roots/list":
+                return {"roots": [_root(folder) for folder in self._folders]}
+            case "elicitation/create":
+                return {"action": "decline"}  # people are never asked on behalf of a server
+            case _:
+                return {}
 
 
-def _decoded(result: Raw, type_: type[Decoded]) -> Decoded:
+def _cancelled(number: int, reason: str) -> tuple[str, Params]:
+    return "notifications/cancelled", {"requestId": number, "reason": reason}
+
+
+def _decoded(result: Any, type_: type[Decoded]) -> Decoded:
     try:
-        return msgspec.json.decode(result, type=type_)
-    except (msgspec.DecodeError, RecursionError) as error:
+        return msgspec.convert(result, type_)
+    except (msgspec.ValidationError, RecursionError) as error:
         raise ServerFailed(f"sent an answer that cannot be understood: {error}", sent=True) from error
 
 

@@ -4,6 +4,7 @@ A server that has more to say keeps one GET response open for it, if it can.
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import Protocol
@@ -14,7 +15,10 @@ from msgspec import Struct
 
 from coderelay.http.sse import EventStream
 from coderelay.protocol.errors import ModelFailed
-from coderelay.tools.mcp.transport import MOST_BYTES, OnLost, OnMessage, ServerFailed, SessionForgotten
+from coderelay.tools.mcp.transport import MOST_BYTES, ServerFailed, SessionForgotten
+from coderelay.wire.transport import Exchange, Take
+
+log = logging.getLogger(__name__)
 
 _FAILURE_BYTES = 2000
 _WORTH_SECONDS = 10.0  # a GET response that ends sooner is not requested again
@@ -60,43 +64,64 @@ class HttpTransport:
         self._agreed: dict[str, str] = {}
         self._open_http = open_http
         self._http: Http | None = None
-        self._listening: asyncio.Task[None] | None = None
+        self._take: Take = lambda message: None
+        self._posts: set[Exchange] = set()
+        self._settled = asyncio.Event()
 
-    async def open(self, hear: OnMessage, lose: OnLost) -> None:
+    async def open(self) -> None:
         try:
             self._http = self._open_http(self._origin)
         except ModelFailed as failed:
             raise ServerFailed(f"cannot be used: {failed.message}") from failed
-        self._hear = hear
 
-    async def send(self, message: bytes) -> bool:
+    async def deliver(self, take: Take) -> str:
+        """Answers arrive with the posts; this reads what the server sends unasked. It never ends by itself."""
+        self._take = take
+        await self._settled.wait()
+        await self._listen()
+        return await asyncio.get_running_loop().create_future()
+
+    def send(self, message: bytes) -> Exchange:
         headers = {"content-type": "application/json", "accept": _BOTH, **self._given, **self._agreed}
-        if self._http is None:
-            raise ServerFailed("was closed")
-        try:
-            async with self._http.post(self._path, headers, message) as answer:
-                await self._take(answer)
-        except ModelFailed as failed:
-            raise ServerFailed(failed.what or failed.message, sent=True) from failed
-        return False
+        post = asyncio.ensure_future(self._post(headers, message))
+        self._posts.add(post)
+        post.add_done_callback(self._forget)
+        return post
+
+    async def drained(self) -> None:
+        return
 
     def settle(self, version: str) -> None:
         self._agreed[_VERSION] = version
-        self._listening = asyncio.ensure_future(self._listen())
+        self._settled.set()
 
     @property
     def last_words(self) -> str:
         return ""
 
     async def close(self) -> None:
-        if self._listening is not None:
-            self._listening.cancel()
-            await asyncio.gather(self._listening, return_exceptions=True)
+        for post in self._posts:
+            post.cancel()
+        await asyncio.gather(*self._posts, return_exceptions=True)
         if self._http is not None:
             await self._http.close()
             self._http = None
 
-    async def _take(self, answer: HttpReply) -> None:
+    async def _post(self, headers: Mapping[str, str], message: bytes) -> None:
+        if self._http is None:
+            raise ServerFailed("was closed")
+        try:
+            async with self._http.post(self._path, headers, message) as answer:
+                await self._take_answer(answer)
+        except ModelFailed as failed:
+            raise ServerFailed(failed.what or failed.message, sent=True) from failed
+
+    def _forget(self, post: Exchange) -> None:
+        self._posts.discard(post)
+        if not post.cancelled() and (failed := post.exception()) is not None:
+            log.debug("a message to an MCP server was not answered: %s", failed)  # whoever waits for it is told
+
+    async def _take_answer(self, answer: HttpReply) -> None:
         if answer.status == 404 and _SESSION in self._agreed:
             raise SessionForgotten
         if answer.status >= 300:
@@ -107,13 +132,13 @@ class HttpTransport:
         if answer.headers.get("content-type", "").startswith(_STREAM):
             await self._take_stream(answer)
         elif data := await _whole(answer):
-            self._hear(data)
+            self._take(data)
 
     async def _take_stream(self, answer: HttpReply) -> None:
         stream = EventStream(_check_size)
         while piece := await answer.receive():
             for data in stream.feed(piece):
-                self._hear(data)
+                self._take(data)
 
     async def _listen(self) -> None:
         """Receive what the server sends unasked. A server that does not support this still answers requests."""

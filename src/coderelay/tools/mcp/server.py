@@ -24,15 +24,16 @@ from coderelay.tools.mcp.transport import (
     ServerFailed,
     ServerRefused,
     ServerTimeout,
+    ServerTransport,
     SessionForgotten,
     StartedTooOften,
-    Transport,
 )
 
 _SAID_LINES = 5
 _SAID_CHARS = 600
 
 Value = TypeVar("Value")
+MakeLine = Callable[[], ServerTransport]
 
 
 class ServerLimits(Struct, frozen=True):
@@ -55,7 +56,7 @@ class McpServer:
     distinguishes it from other servers of the same name."""
 
     def __init__(
-        self, name: str, mark: str, make_line: Callable[[], Transport], folders: Sequence[str], limits: ServerLimits
+        self, name: str, mark: str, make_line: MakeLine, folders: Sequence[str], limits: ServerLimits
     ) -> None:
         self.name = name
         self.mark = mark

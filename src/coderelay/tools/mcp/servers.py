@@ -15,7 +15,7 @@ from coderelay.tools.mcp.server import McpServer, ServerLimits
 from coderelay.tools.mcp.settings import ServerSettings, fill_variables, mark_of
 from coderelay.tools.mcp.stdio_transport import StdioTransport
 from coderelay.tools.mcp.tool_names import tool_names
-from coderelay.tools.mcp.transport import Transport
+from coderelay.tools.mcp.transport import ServerTransport
 from coderelay.workspace.processes.processes import Processes
 
 _MOST_TOOLS = 100
@@ -66,7 +66,7 @@ class McpServers:
             name, mark_of(settings, self._folders[0]), lambda: self._line(settings), self._folders, self._limits
         )
 
-    def _line(self, of: ServerSettings) -> Transport:
+    def _line(self, of: ServerSettings) -> ServerTransport:
         """Raises ServerFailed."""
         if of.url is not None:
             headers = dict(of.headers) if of.literal else fill_variables(of.headers, self._variables)

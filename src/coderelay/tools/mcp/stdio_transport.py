@@ -13,7 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from coderelay.protocol.translatable import say
-from coderelay.tools.mcp.transport import MOST_BYTES, OnLost, OnMessage, ServerFailed
+from coderelay.tools.mcp.transport import MOST_BYTES, ServerFailed
+from coderelay.wire.transport import Take
 from coderelay.workspace.processes.processes import CannotStart, Processes, ProcessesLost, RunningCommand
 
 SHIM = Path(__file__).with_name("stdio_shim.py")
@@ -29,11 +30,11 @@ class StdioTransport:
         self._cwd = cwd
         self._env = env
         self._running: RunningCommand | None = None
-        self._reading: asyncio.Task[None] | None = None
+        self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
         self._words = ""
 
-    async def open(self, hear: OnMessage, lose: OnLost) -> None:
+    async def open(self) -> None:
         with tempfile.TemporaryDirectory(prefix="coder-", dir=_short_folder()) as folder:
             where = os.path.join(folder, "line")
             with socket.socket(socket.AF_UNIX) as door:
@@ -43,21 +44,31 @@ class StdioTransport:
                 self._running = await self._start(where)
                 line = await self._connected(door, self._running)
         try:
-            reader, self._writer = await asyncio.open_connection(sock=line, limit=MOST_BYTES)
+            self._reader, self._writer = await asyncio.open_connection(sock=line, limit=MOST_BYTES)
         except BaseException:
             line.close()
             raise
-        self._reading = asyncio.ensure_future(self._read(reader, hear, lose))
 
-    async def send(self, message: bytes) -> bool:
-        if self._writer is None or self._writer.is_closing():
-            raise ServerFailed(await self._end())
+    async def deliver(self, take: Take) -> str:
+        """It does not wait until the server has read what it was sent: many do not read while they write."""
+        assert self._reader is not None, "open comes first"
         try:
+            while True:
+                line = await self._reader.readuntil(b"\n")
+                if line.strip():
+                    take(line)
+        except asyncio.LimitOverrunError:
+            return f"sent a message of more than {MOST_BYTES // 1024 // 1024} MiB"
+        except (asyncio.IncompleteReadError, ConnectionError):
+            return await self._end()
+
+    def send(self, message: bytes) -> None:
+        if self._writer is not None and not self._writer.is_closing():
             self._writer.write(message + b"\n")
+
+    async def drained(self) -> None:
+        if self._writer is not None:
             await self._writer.drain()
-        except ConnectionError as error:
-            raise ServerFailed(await self._end(), sent=True) from error
-        return True
 
     def settle(self, version: str) -> None:
         return
@@ -69,11 +80,7 @@ class StdioTransport:
         return self._words.strip()
 
     async def close(self) -> None:
-        """Ask the server to exit by closing its input, as the protocol prescribes, and then stop it. Nothing is read
-        any more, because the server may be sending without end."""
-        if self._reading is not None:
-            self._reading.cancel()
-            await asyncio.gather(self._reading, return_exceptions=True)
+        """Ask the server to exit by closing its input, as the protocol prescribes, and then stop it."""
         if self._writer is not None:
             with suppress(OSError):  # the server has exited already
                 self._writer.write_eof()
@@ -108,17 +115,6 @@ class StdioTransport:
                 each.cancel()
             await asyncio.gather(accepting, ending, return_exceptions=True)
         return accepting.result()[0]
-
-    async def _read(self, reader: asyncio.StreamReader, hear: OnMessage, lose: OnLost) -> None:
-        try:
-            while True:
-                line = await reader.readuntil(b"\n")
-                if line.strip():
-                    hear(line)
-        except asyncio.LimitOverrunError:
-            lose(f"sent a message of more than {MOST_BYTES // 1024 // 1024} MiB")
-        except (asyncio.IncompleteReadError, ConnectionError):
-            lose(await self._end())
 
     async def _end(self) -> str:
         running = self._running

@@ -1,24 +1,20 @@
 """The interface of MCP transports, which carry messages to a server and back, and their errors."""
 
-from collections.abc import Callable
 from typing import Protocol
+
+from coderelay.wire.transport import Transport
 
 MOST_BYTES = 16 * 1024 * 1024
 """The size limit of one message. It is high because images travel in messages."""
-OnMessage = Callable[[bytes], None]
-"""Called with each message that arrives, one JSON text each."""
-OnLost = Callable[[str], None]
-"""Called once with the reason why nothing will arrive any more; the text is the `what` of a ServerFailed."""
 _SAID_CHARS = 2000
 
 
-class Transport(Protocol):
-    async def open(self, hear: OnMessage, lose: OnLost) -> None:
-        """Raises ServerFailed."""
-        ...
+class ServerTransport(Transport, Protocol):
+    """An exchange raises ServerFailed. When `close` returns, nothing of the server that this transport started is
+    left."""
 
-    async def send(self, message: bytes) -> bool:
-        """Returns False if no answer to this message can arrive any more. Raises ServerFailed."""
+    async def open(self) -> None:
+        """Raises ServerFailed."""
         ...
 
     def settle(self, version: str) -> None:
@@ -28,10 +24,6 @@ class Transport(Protocol):
     @property
     def last_words(self) -> str:
         """What the server wrote besides messages, as much as helps to understand why it failed."""
-        ...
-
-    async def close(self) -> None:
-        """When this returns, nothing of the server that this transport started is left."""
         ...
 
 
@@ -53,7 +45,7 @@ class ServerRefused(ServerFailed):
     """The server answered with an error, so it is alive."""
 
     def __init__(self, code: int, message: str) -> None:
-        super().__init__(f"refused: {message[:_SAID_CHARS] or 'it does not say why'} ({code})")
+        super().__init__(f"refused: {message[:_SAID_CHARS]} ({code})")
         self.code = code
         self.message = message
 

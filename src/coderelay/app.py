@@ -171,18 +171,23 @@ class App:
         return TurnTrees(Trees(self.config.home, self.env))
 
     def extra_tools(self, cwd: str, state: State | None) -> "ExtraTools | None":
-        """The tools of the MCP servers that a folder's configuration names now, and of those that a client has lent
-        to the session. A name that both have is the folder's."""
-        configured = self.mcp_servers(cwd)
-        lent = {} if state is None else self.lending.servers(state)
-        if state is None or not lent:
-            return configured
+        """The tools of the MCP servers of a folder, and of those that a client has lent to the session."""
+        configured, lent = self.mcp_servers(cwd), self.lent_servers(cwd, state)
+        if configured is None or lent is None:
+            return configured or lent
         from coderelay.tools.mcp.joined_servers import JoinedServers  # loaded with the first server that is lent
 
+        return JoinedServers([configured, lent])
+
+    def lent_servers(self, cwd: str, state: State | None) -> "McpServers | None":
+        """The MCP servers that a client has lent to the session; a subagent uses those of its parent. A name that the
+        folder's configuration has too is the folder's."""
+        lent = {} if state is None else self.lending.servers(state)
+        if state is None or state.settings is None or not lent:
+            return None
         names = self.folders.of(cwd).settings.mcp_servers
         own = {name: server for name, server in lent.items() if name not in names}
-        theirs = self.server_pool().of(cwd, own, session=state.session)
-        return JoinedServers([each for each in (configured, theirs) if each is not None])
+        return self.server_pool().of(cwd, own, session=state.settings.parent or state.session)
 
     def server_description(self, server: LentServer, cwd: str) -> ServerDescription:
         from coderelay.tools.mcp.settings import mark_of, secrets_of, where_shown
@@ -218,9 +223,9 @@ class App:
         seconds = self.env.get("CODER_MCP_SECONDS")
         return ServerLimits(patience=float(seconds)) if seconds else ServerLimits()
 
-    def servers(self, cwd: str) -> Servers:
-        servers = self.mcp_servers(cwd)
-        if servers is None:
+    def servers(self, cwd: str, state: State) -> Servers:
+        servers = [each for each in (self.mcp_servers(cwd), self.lent_servers(cwd, state)) if each is not None]
+        if not servers:
             return NoServers()
         from coderelay.tools.mcp.listing import ServerRows
 
@@ -299,6 +304,7 @@ class App:
             lending=self.lending,
         )
         context.records.forgotten = self.workspaces.release
+        self.lending.state_of = context.records.known_state
         return Host(context)
 
     async def close(self, host: Host) -> None:

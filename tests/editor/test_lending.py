@@ -11,6 +11,7 @@ from typing import Any
 import acp
 from acp import schema
 
+from tests.children.scene import conversations, task
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.editor.editor import Screen, editor
@@ -18,7 +19,7 @@ from tests.editor.websocket_process import frames, listening
 from tests.editor.wire_process import initialized
 from tests.house import story
 from tests.mcp.scene import DOUBLE, until
-from tests.model_server import ModelServerThread, bash, call, proposes, says, script
+from tests.model_server import ModelServerThread, bash, by_history, call, proposes, says, script
 from tests.patience import PATIENCE
 
 CoderOn = Callable[[ModelServerThread], Coder]
@@ -212,3 +213,66 @@ async def test_folders_that_a_program_names_are_asked_about(coder_on: CoderOn, s
                 assert said.get("method") != "session/request_permission"
         assert said["result"] == {"stopReason": "end_turn"}
     assert "three lines" in server.requests[1]["messages"][-1]["content"]
+
+
+def _echo(tmp_path: Path, name: str = "echo") -> schema.McpServerStdio:
+    notes = schema.EnvVariable(name="DOUBLE_NOTES", value=str(tmp_path / f"{name}.notes"))
+    return schema.McpServerStdio(name=name, command=sys.executable, args=[str(DOUBLE), "good"], env=[notes])
+
+
+CHILD = conversations(
+    parent=[
+        proposes(task("a task", "the child's work")),
+        proposes(call("mcp__echo__echo", x="parent")),
+        says("done"),
+    ],
+    children={"the child's work": [proposes(call("mcp__echo__echo", x="child")), says("child done")]},
+)
+
+
+@story
+async def test_a_subagent_uses_the_servers_that_were_lent_to_its_parent(
+    coder_on: CoderOn, serve: Serve, folder: Path, tmp_path: Path
+) -> None:
+    """Nobody is asked about them again, and they are not started again."""
+    server = serve(by_history(CHILD))
+    coder = coder_on(server)
+    coder.home.mkdir()
+    (coder.home / "config.json").write_text('{"mode": "auto-edit"}')
+    async with editor(coder) as opened:
+        made = await opened.agent.new_session(cwd=str(folder), mcp_servers=[_echo(tmp_path)])
+        prompt = opened.prompt(made.session_id, "go")
+        titles: list[str] = []
+        for _ in range(3):
+            asked = await opened.screen.next_asked()
+            titles.append(asked.tool_call.title or "")
+            asked.choose("y")
+        assert (await prompt).stop_reason == "end_turn"
+    assert "MCP server echo" in titles[0]
+    assert ["echo" in each for each in titles] == [True] * 3
+    assert '{\\"x\\": \\"child\\"}' in json.dumps([each["messages"][-1] for each in server.requests])
+    assert (tmp_path / "echo.notes").read_text().count("started") == 1
+
+
+@story
+async def test_mcp_lists_what_a_client_lends_and_whether_it_may_be_used(
+    coder_on: CoderOn, serve: Serve, folder: Path, tmp_path: Path
+) -> None:
+    coder = coder_on(serve(script(says("done"))))
+    async with editor(coder) as opened:
+        echo = _echo(tmp_path)
+        echo.args += ["--token", SECRET]
+        made = await opened.agent.new_session(cwd=str(folder), mcp_servers=[echo, _echo(tmp_path, "other")])
+        await opened.prompt(made.session_id, "/mcp")
+        lines = opened.screen.text().splitlines()
+        assert [line.split()[:2] for line in lines] == [["echo", "offered"], ["other", "offered"]]
+        prompt = opened.prompt(made.session_id, "go")
+        (await opened.screen.next_asked()).choose("y")
+        (await opened.screen.next_asked()).choose("n")
+        await prompt
+        await opened.prompt(made.session_id, "/mcp")
+        told = opened.screen.text().partition("done")[2]
+    assert "echo  running" in told
+    assert "tools: " in told
+    assert "other  refused" in told
+    assert SECRET not in opened.screen.text()

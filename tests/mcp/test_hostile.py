@@ -196,7 +196,7 @@ async def test_c32_one_server_does_not_fill_every_request(tmp_path: Path) -> Non
 async def test_mcp_is_shown_though_a_list_never_ends(tmp_path: Path) -> None:
     endless = server(tmp_path, ["go"], "endless")
     async with mcp_scene(tmp_path, settings={"x": endless}) as scene:
-        (row,) = await ServerRows(scene.servers).rows()
+        (row,) = await ServerRows([scene.servers]).rows()
     assert len(row.resources) == 1000
 
 

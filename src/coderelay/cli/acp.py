@@ -13,7 +13,7 @@ from typing import Any
 from coderelay.cli.startup.arguments import Arguments, HelpText
 from coderelay.cli.startup.interrupts import INTERRUPTED, is_ignored, run_loop
 from coderelay.cli.startup.open_app import current_person, new_app
-from coderelay.client.client import NO_CAPABILITIES, Client
+from coderelay.client.client import EDITOR, Client
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import t
 from coderelay.protocol.errors import CoderError
@@ -69,7 +69,7 @@ async def _serve(serve: Callable[[Client], Coroutine[Any, Any, None]]) -> int:
     host = await app.open_patiently()
     try:
         await host.check()
-        serving = asyncio.ensure_future(serve(host.connect(NO_CAPABILITIES)))
+        serving = asyncio.ensure_future(serve(host.connect(EDITOR)))
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):
             if not is_ignored(number):

@@ -176,7 +176,7 @@ async def examine_servers(app: App, folder: str) -> list[ServerRow]:
     pool = app.new_server_pool(ServerLimits(start=_SECONDS, answer=_SECONDS, patience=2 * _SECONDS))
     servers = pool.of(folder, app.folders.of(folder).settings.mcp_servers)
     try:
-        return [] if servers is None else await ServerRows(servers).rows()
+        return [] if servers is None else await ServerRows([servers]).rows()
     finally:
         await pool.close()
         await app.processes.close()

@@ -20,18 +20,20 @@ class Capabilities(Struct, frozen=True):
     comes over the connection: a name such as `terminal` in a command proves nothing.
 
     `shell` allows commands of the person's own (RunShell), which nothing judges or confines. `all_commands` allows
-    every slash command, and not only the remote ones. `profile` is the one that the person has configured for the
-    surface: it may create sessions with it.
+    every slash command, and not only the remote ones; `editor_commands` allows those that are for editors.
+    `profile` is the one that the person has configured for the surface: it may create sessions with it.
     """
 
     shell: bool = False
     all_commands: bool = False
+    editor_commands: bool = False
     profile: Profile = ""
 
 
 NO_CAPABILITIES = Capabilities()
 AT_THE_MACHINE = Capabilities(shell=True, all_commands=True)
 """For a person who could run anything on this machine anyway."""
+EDITOR = Capabilities(editor_commands=True)
 
 
 class Client(Protocol):

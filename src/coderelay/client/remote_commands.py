@@ -4,7 +4,7 @@ used there, custom commands and skills; any other text that begins with a slash 
 from collections.abc import Callable
 
 from coderelay.client.client import Client
-from coderelay.client.slash_commands import REMOTE_NAMES, SessionCommands
+from coderelay.client.slash_commands import SessionCommands, names_for
 from coderelay.client.slash_line import Slash, SlashResult, classify
 from coderelay.protocol.asks import By
 from coderelay.protocol.ids import PromptId, SessionId
@@ -16,7 +16,7 @@ async def remote_command(client: Client, session: SessionId, text: str) -> Slash
     slash = classify(text) if text.startswith("/") else None
     if not isinstance(slash, Slash):
         return None
-    if slash.name in REMOTE_NAMES:
+    if slash.name in names_for(client.capabilities):
         return slash
     known = await client.get(ListCommands(session))
     return slash if any(each.name == slash.name for each in known.found) else None

@@ -46,11 +46,14 @@ _BY_NAME = {each.name: each for each in COMMANDS}
 NAMES = frozenset(_BY_NAME)
 REMOTE_NAMES = frozenset(each.name for each in COMMANDS if each.remote)
 """The commands that a browser or a chat may offer; away from the terminal, the others are ordinary text."""
+EDITOR_NAMES = REMOTE_NAMES | {each.name for each in COMMANDS if each.in_editors}
 
 
 def names_for(capabilities: Capabilities) -> frozenset[str]:
     """The built-in commands that a client may run."""
-    return NAMES if capabilities.all_commands else REMOTE_NAMES
+    if capabilities.all_commands:
+        return NAMES
+    return EDITOR_NAMES if capabilities.editor_commands else REMOTE_NAMES
 
 
 class SessionCommands:

@@ -204,11 +204,6 @@ class Host:
                 return list(todos((await self.record(query.session)).state))
             case ListBackground():
                 return await self.context.backgrounds.rows((await self.record(query.session)).state)
-            case ListServers():
-                return await self.context.machine.servers(await self._folder(query.session)).rows()
-            case ReadFromServer():
-                servers = self.context.machine.servers(await self._folder(query.session))
-                return self.context.secrets.hide(await servers.text(query.server, query.what, query.rest))
             case SuggestTitle(session=str() as session, text=""):
                 summary = await self._records.summary(session)
                 return await self._answer_about_machine(SuggestTitle(session, text=summary.last_prompt))
@@ -225,7 +220,7 @@ class Host:
                 )
             case ListTools() | ListSkills() | ListSubagents() | ListCommands() | ExpandCommand():
                 return await self._answer_about_session(query)
-            case ShowContext() | ListTurns() | ReadImage():
+            case ShowContext() | ListTurns() | ReadImage() | ListServers() | ReadFromServer():
                 return await self._answer_about_session(query)
             case ListModels() | ListServedModels() | ListAgents() | ShowDefaults() | SuggestTitle():
                 return await self._answer_about_machine(query)

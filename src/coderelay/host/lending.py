@@ -9,6 +9,7 @@ from msgspec import Struct
 from coderelay.client.lent import NOTHING_LENT, Lent, LentServer
 from coderelay.protocol.asks import OfferAsk
 from coderelay.protocol.ids import SessionId, new_ask_id
+from coderelay.protocol.session_info import ServerRow
 from coderelay.session.state import State
 
 
@@ -21,13 +22,14 @@ class ServerDescription(Struct, frozen=True):
 
 class Lending:
     """`describe` describes a server that would be started in a folder. `ended` is called when the last client of a
-    session has taken back what it lent."""
+    session has taken back what it lent. `state_of` is the state of a session that is at work in this process."""
 
     def __init__(
         self, describe: Callable[[LentServer, str], ServerDescription], ended: Callable[[SessionId], None]
     ) -> None:
         self._describe = describe
         self._ended = ended
+        self.state_of: Callable[[SessionId], State | None] = lambda session: None
         self._lent: dict[SessionId, list[Lent]] = {}
 
     def lend(self, session: SessionId, lent: Lent) -> Callable[[], None]:
@@ -47,15 +49,35 @@ class Lending:
         return self._lent[session][-1] if session in self._lent else NOTHING_LENT
 
     def servers(self, state: State) -> dict[str, LentServer]:
-        """The servers that people have accepted in this session."""
-        if state.settings is None or not state.offers:
+        """The servers that people have accepted in this session, or in the one that it is a subagent of."""
+        lender = self._lender(state)
+        if lender is None or lender.settings is None or not lender.offers:
             return {}
-        cwd, lent = state.settings.cwd, self.of(state.session)
+        cwd, lent = lender.settings.cwd, self.of(lender.session)
         return {
             name: server
             for name, server in lent.servers.items()
-            if state.offers.get(self._describe(server, cwd).mark)
+            if lender.offers.get(self._describe(server, cwd).mark)
         }
+
+    def rows(self, state: State) -> list[ServerRow]:
+        """The servers that a client offers, and that nobody has accepted."""
+        lender = self._lender(state)
+        if lender is None or lender.settings is None:
+            return []
+        offered = self.of(lender.session).servers
+        described = {name: self._describe(server, lender.settings.cwd) for name, server in offered.items()}
+        return [
+            ServerRow(name, each.shown, "refused" if each.mark in lender.offers else "offered")
+            for name, each in described.items()
+            if not lender.offers.get(each.mark)
+        ]
+
+    def _lender(self, state: State) -> State | None:
+        """The session that clients lend to: this one, or the one that it is a subagent of."""
+        if state.settings is None or state.settings.parent is None:
+            return state
+        return self.state_of(state.settings.parent)
 
     def ask(self, state: State) -> OfferAsk | None:
         """What people must decide before the next step, if there is anything."""

@@ -95,8 +95,9 @@ class Machine(Protocol):
         """What a new session in a folder gets. Raises BadInput if its configuration is wrong."""
         ...
 
-    def servers(self, cwd: str) -> Servers:
-        """The MCP servers of a folder. Raises BadInput if its configuration is wrong."""
+    def servers(self, cwd: str, state: State) -> Servers:
+        """The MCP servers of a folder, and those that a client has lent to a session in it. Raises BadInput if the
+        folder's configuration is wrong."""
         ...
 
     async def files_in(self, folder: str) -> FilesShown: ...

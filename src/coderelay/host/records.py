@@ -11,6 +11,7 @@ from coderelay.protocol.asks import Approval
 from coderelay.protocol.errors import UnknownSession
 from coderelay.protocol.ids import APPROVALS, SessionId
 from coderelay.protocol.summary import Summary
+from coderelay.session.state import State
 from coderelay.store.store import Store
 
 _RECENT = 32
@@ -32,6 +33,11 @@ class Records:
 
     def known(self) -> list[Record]:
         return list(self._known.values())
+
+    def known_state(self, session: SessionId) -> State | None:
+        """The state of a session that somebody here uses, as it was last seen."""
+        record = self._known.get(session)
+        return None if record is None else record.state
 
     async def record(self, session: SessionId) -> Record:
         """The record of a session, brought up to date with the log."""

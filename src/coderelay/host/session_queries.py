@@ -1,20 +1,25 @@
-"""Answers queries about a session: its tools, skills, commands and past turns, and how full its context window is."""
+"""Answers queries about a session: its tools, skills, commands, MCP servers and past turns, and how full its context
+window is."""
 
 from msgspec.structs import replace
 
 from coderelay.agents.agent import Agent, Description
 from coderelay.client.tool_specs import tool_specs
+from coderelay.host.can_run import require_folder
 from coderelay.host.context import HostContext
+from coderelay.host.mcp_servers import Servers
 from coderelay.host.turn_files import TurnFiles
 from coderelay.protocol.calls import ToolSpec
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.queries import (
     ExpandCommand,
     ListCommands,
+    ListServers,
     ListSkills,
     ListSubagents,
     ListTools,
     ListTurns,
+    ReadFromServer,
     ReadImage,
     ShowContext,
 )
@@ -23,7 +28,16 @@ from coderelay.session.context_usage import context_of
 from coderelay.session.state import PastTurn, SessionSettings, State
 
 SessionQuery = (
-    ListTools | ListSkills | ListSubagents | ListCommands | ExpandCommand | ShowContext | ListTurns | ReadImage
+    ListTools
+    | ListSkills
+    | ListSubagents
+    | ListCommands
+    | ExpandCommand
+    | ListServers
+    | ReadFromServer
+    | ShowContext
+    | ListTurns
+    | ReadImage
 )
 
 
@@ -46,6 +60,11 @@ async def answer_session_query(query: SessionQuery, state: State, context: HostC
             return replace(found, found=(*_describe(agent, settings).commands, *found.found))
         case ExpandCommand():
             return context.folders.texts(settings.cwd).expand(query.name, query.arguments)
+        case ListServers():
+            return [*await _servers(state, settings, context).rows(), *context.lending.rows(state)]
+        case ReadFromServer():
+            servers = _servers(state, settings, context)
+            return context.secrets.hide(await servers.text(query.server, query.what, query.rest))
         case ReadImage():
             images = state.images.get(query.prompt_id, ())
             return images[query.number] if 0 <= query.number < len(images) else None
@@ -55,6 +74,10 @@ async def answer_session_query(query: SessionQuery, state: State, context: HostC
 
 def _describe(agent: Agent | None, settings: SessionSettings) -> Description:
     return Description("", ()) if agent is None else agent.describe(settings)
+
+
+def _servers(state: State, settings: SessionSettings, context: HostContext) -> Servers:
+    return context.machine.servers(require_folder(settings, context), state)
 
 
 def _tools(described: Description, settings: SessionSettings) -> list[ToolShown]:

@@ -239,11 +239,11 @@ class ResourceRow(Struct, frozen=True):
 
 class ServerRow(Struct, frozen=True):
     """An MCP server. `where` is its command or address; `note` says what is wrong with it, as the end of a
-    sentence."""
+    sentence. One that a client offers is started when a person has accepted it."""
 
     name: str
     where: str
-    state: Literal["running", "starting", "failed"]
+    state: Literal["running", "starting", "failed", "offered", "refused"]
     note: str = ""
     tools: tuple[str, ...] = ()
     prompts: tuple[PromptRow, ...] = ()

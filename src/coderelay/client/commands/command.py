@@ -41,7 +41,7 @@ class SlashCommand(Struct, frozen=True, kw_only=True):
     A command without `hint` takes no arguments; a hint in brackets says that they may be left out. Completion offers
     the lower-case words of a hint, and names of the kind in `completes`. A command that is not `offered` only tells
     the person what to do instead. A `remote` command may also be typed where the person is not at this machine, in
-    a browser or a chat.
+    a browser or a chat. Editors have those, and what is for `in_editors`: they are programs of the person, here.
     """
 
     name: str
@@ -55,6 +55,7 @@ class SlashCommand(Struct, frozen=True, kw_only=True):
     completes: ArgumentKind | None = None
     offered: bool = True
     remote: bool = False
+    in_editors: bool = False
 
     @property
     def shown_hint(self) -> str:

@@ -198,6 +198,7 @@ COMMANDS = (
             "服务器的提示会像你自己的提示一样发送；不带参数则不作任何改动。",
         ),
         example="/mcp issues:triage 17",
+        in_editors=True,
     ),
     SlashCommand(
         name="context",

@@ -6,7 +6,7 @@ from coderelay.acp.updates import Fields
 from coderelay.client.client import Client
 from coderelay.client.language import localize
 from coderelay.client.remote_commands import run_remote_command
-from coderelay.client.slash_commands import COMMANDS
+from coderelay.client.slash_commands import COMMANDS, names_for
 from coderelay.client.slash_line import ChangedFiles, PromptToSend, RewoundTurns, Slash, SwitchedSession
 from coderelay.client.visible import visible
 from coderelay.protocol.asks import By
@@ -15,9 +15,8 @@ from coderelay.protocol.queries import ListCommands
 
 
 async def available_commands(client: Client, session: SessionId) -> list[Fields]:
-    built_in = [
-        _fields(each.name, localize(each.text), each.hint) for each in COMMANDS if each.remote and each.offered
-    ]
+    usable = [each for each in COMMANDS if each.offered and each.name in names_for(client.capabilities)]
+    built_in = [_fields(each.name, localize(each.text), each.hint) for each in usable]
     names = {each["name"] for each in built_in}
     found = (await client.get(ListCommands(session))).found
     return built_in + [_fields(each.name, each.description, each.hint) for each in found if each.name not in names]

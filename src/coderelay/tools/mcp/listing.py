@@ -11,7 +11,7 @@ from coderelay.tools.mcp.results import content_text, part_text
 from coderelay.tools.mcp.schema import Prompt, PromptMessage
 from coderelay.tools.mcp.server import McpServer
 from coderelay.tools.mcp.servers import McpServers
-from coderelay.tools.mcp.settings import where_of
+from coderelay.tools.mcp.settings import ServerSettings, where_shown
 from coderelay.tools.mcp.transport import ServerFailed
 from coderelay.tools.toolbox import shortened
 
@@ -19,21 +19,23 @@ Listed = TypeVar("Listed")
 
 
 class ServerRows:
-    def __init__(self, servers: McpServers) -> None:
+    def __init__(self, servers: Sequence[McpServers]) -> None:
         self._servers = servers
 
     async def rows(self) -> list[ServerRow]:
         """One row for each server, after a short wait for servers that have not started yet."""
-        await self._servers.ready()
-        return await asyncio.gather(*(_row(self._servers, each) for each in self._servers.servers.values()))
+        await asyncio.gather(*(each.ready() for each in self._servers))
+        rows = [_row(each.settings[name], server) for each in self._servers for name, server in each.servers.items()]
+        return await asyncio.gather(*rows)
 
     async def text(self, server: str, what: str, rest: str) -> str:
         """The text of a server's prompt with `rest` as its arguments, or of a resource followed by `rest`."""
-        found = self._servers.servers.get(server)
+        servers = {name: each for group in self._servers for name, each in group.servers.items()}
+        found = servers.get(server)
         if found is None:
             raise BadInput(
                 say("no MCP server {name}", name=repr(server)),
-                say("Choose from {names}.", names=", ".join(self._servers.servers)),
+                say("Choose from {names}.", names=", ".join(servers)),
             )
         try:
             return await _text(found, what, rest)
@@ -54,13 +56,13 @@ async def _text(server: McpServer, what: str, rest: str) -> str:
     return "\n\n".join([shortened("\n\n".join(contents)), rest]).strip()
 
 
-async def _row(servers: McpServers, server: McpServer) -> ServerRow:
+async def _row(settings: ServerSettings, server: McpServer) -> ServerRow:
     prompts, resources = [], []
     if server.is_running:
         prompts, resources = await asyncio.gather(_or_none(server.prompts()), _or_none(server.resources()))
     return ServerRow(
         name=server.name,
-        where=where_of(servers.settings[server.name]),
+        where=where_shown(settings),
         state="running"
         if server.is_running
         else "starting"

@@ -49,11 +49,6 @@ def mark_of(settings: ServerSettings, folder: str) -> str:
     return sha256(msgspec.json.encode([*given, where])).hexdigest()[:_MARK]
 
 
-def where_of(settings: ServerSettings) -> str:
-    """The address or the command line, for people."""
-    return settings.url or " ".join([settings.command or "", *settings.args])
-
-
 def where_shown(settings: ServerSettings) -> str:
     """The address or the command line, for people and the log: without what is meant to be secret in it."""
     if settings.url is not None:

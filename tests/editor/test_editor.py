@@ -24,6 +24,7 @@ CoderOn = Callable[[ModelServerThread], Coder]
 
 @story
 async def test_a35_a_prompt_streams_thoughts_text_and_calls(coder_on: CoderOn, serve: Serve, folder: Path) -> None:
+    """X-19: nothing is folded; an editor gets the structure, and shows as much as it likes."""
     (folder / "notes.txt").write_text("three lines\n")
     server = serve(
         script(

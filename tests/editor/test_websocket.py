@@ -43,7 +43,7 @@ async def test_the_official_client_works_over_a_websocket(coder_on: CoderOn, ser
         assert (await prompt).stop_reason == "end_turn"
         assert screen.text() == "done"
         await agent.close()
-    assert screen.problems == []
+    assert screen.tap.problems == []
     assert (folder / "effects").read_text() == "one\n"
 
 
@@ -59,7 +59,7 @@ async def test_no_page_and_no_other_host_may_connect(coder_on: CoderOn, serve: S
         ]
         for address, headers, code in refused:
             with pytest.raises(InvalidStatus) as error:
-                async with frames(address, **headers):
+                async with frames(address, headers):
                     pass
             assert error.value.response.status_code == code, headers
         elsewhere = url.replace("127.0.0.1", "coder.example")
@@ -137,7 +137,7 @@ async def test_fuzzed_frames_end_nothing(coder_on: CoderOn, serve: Serve) -> Non
     broken = [whole[:cut] + whole[cut + 1 :] for cut in range(len(whole))] + [chr(each) * 9 for each in range(300)]
     async with listening(coder) as url, frames(url) as line:
         for each in broken:
-            await line.socket.send(each)
+            await line.send_text(each)
         assert "result" in await line.ask(7, "initialize", protocolVersion=1)
         assert "result" in await line.ask(8, "session/list")
 
@@ -151,6 +151,8 @@ async def test_a46_no_frame_is_lost_when_fifty_arrive_at_once(coder_on: CoderOn,
         wanted = [
             json.dumps({"jsonrpc": "2.0", "id": key, "method": "session/list", "params": {}}) for key in range(50)
         ]
+        for each in wanted:
+            line.tap.note(each)
         line.socket.transport.write(b"".join(map(_masked, ["//ping", "{", *wanted])))
         await line.socket.send(b"\x00\x01")
         assert (await line.read())["error"]["code"] == -32700

@@ -4,13 +4,14 @@ import asyncio
 import json
 import signal
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
 
 from tests.coder_process import PROGRAM, Coder
+from tests.editor.acp_schema import SchemaTap
 from tests.patience import PATIENCE
 
 
@@ -39,20 +40,30 @@ async def listening(coder: Coder, host: str = "127.0.0.1") -> AsyncGenerator[str
 
 
 class Frames:
-    """Sends and reads frames. `seen` are all that were read on the way to something else."""
+    """Sends and reads frames. `seen` are all that were read on the way to something else. What is read is checked
+    against the published schema, unless it is of another dialect."""
 
-    def __init__(self, socket: ClientConnection) -> None:
+    def __init__(self, socket: ClientConnection, *, is_acp: bool) -> None:
         self.socket = socket
+        self.tap = SchemaTap()
+        self._is_acp = is_acp
         self.seen: list[dict[str, Any]] = []
 
     async def send(self, **message: Any) -> None:
-        await self.socket.send(json.dumps({"jsonrpc": "2.0", **message}))
+        await self.send_text(json.dumps({"jsonrpc": "2.0", **message}))
+
+    async def send_text(self, text: str) -> None:
+        self.tap.note(text)
+        await self.socket.send(text)
 
     async def read(self) -> dict[str, Any]:
         async with asyncio.timeout(PATIENCE):
             while (frame := await self.socket.recv()) == "//ready":
                 pass
-        return json.loads(frame)
+        said = json.loads(frame)
+        if self._is_acp:
+            self.tap.check("agent", said)
+        return said
 
     async def until(self, **wanted: Any) -> dict[str, Any]:
         """The next message with these fields."""
@@ -74,15 +85,19 @@ class Frames:
 
 
 @asynccontextmanager
-async def frames(url: str, **headers: str) -> AsyncGenerator[Frames]:
+async def frames(
+    url: str, headers: Mapping[str, str] | None = None, *, is_acp: bool = True
+) -> AsyncGenerator[Frames]:
     async with connect(url, additional_headers=headers) as socket:
-        yield Frames(socket)
+        line = Frames(socket, is_acp=is_acp)
+        yield line
+        assert line.tap.problems == []
 
 
 @asynccontextmanager
 async def iflow(url: str) -> AsyncGenerator[Frames]:
     """A client made for iFlow: it waits for the ready line, and says nothing about itself."""
-    async with frames(url) as line:
+    async with frames(url, is_acp=False) as line:
         async with asyncio.timeout(PATIENCE):
             assert await line.socket.recv() == "//ready"
         files = {"fs": {"readTextFile": True, "writeTextFile": True}}

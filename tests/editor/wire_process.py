@@ -1,4 +1,4 @@
-"""A real `coder acp` on raw lines."""
+"""A real `coder acp` on raw lines. What it writes is checked against the published schema."""
 
 import asyncio
 import json
@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from tests.coder_process import PROGRAM, Coder
+from tests.editor.acp_schema import SchemaTap
 from tests.patience import PATIENCE
 
 INITIALIZE = {"id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
@@ -17,18 +18,23 @@ class Wire:
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
         self.seen: list[dict[str, Any]] = []
+        self.tap = SchemaTap()
 
     def write(self, *messages: dict[str, Any] | bytes) -> None:
         lines = [
             each if isinstance(each, bytes) else json.dumps({"jsonrpc": "2.0", **each}).encode() for each in messages
         ]
+        for line in lines:
+            self.tap.note(line)
         assert self.process.stdin is not None
         self.process.stdin.write(b"".join(line + b"\n" for line in lines))
 
     async def read(self) -> dict[str, Any]:
         assert self.process.stdout is not None
         async with asyncio.timeout(PATIENCE):
-            return json.loads(await self.process.stdout.readline())
+            said = json.loads(await self.process.stdout.readline())
+        self.tap.check("agent", said)
+        return said
 
     async def ask(self, key: int, method: str, **params: Any) -> dict[str, Any]:
         self.write({"id": key, "method": method, "params": params})
@@ -54,7 +60,9 @@ async def wire(coder: Coder) -> AsyncGenerator[Wire]:
         cwd=coder.cwd,
     )
     try:
-        yield Wire(process)
+        line = Wire(process)
+        yield line
+        assert line.tap.problems == []
         assert process.stdin is not None
         process.stdin.close()
         async with asyncio.timeout(PATIENCE):

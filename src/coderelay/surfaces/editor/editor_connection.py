@@ -248,19 +248,19 @@ class EditorConnection:
         return self._context
 
     async def _open(self, session: SessionId, max_steps: int | None) -> EditorSession:
-        """Open a session anew, from its log."""
+        """Open a session anew, from its log. `_start` makes it one of the open sessions."""
         summary = await self._client.get(ShowSession(session))
         if (before := self._sessions.get(summary.id)) is not None:
             if before.is_busy:
                 raise BadInput("a prompt of this session is not answered yet")
+            del self._sessions[summary.id]
             await before.stop()
-        opened = EditorSession(self._connected, summary, await self._max_mode(summary.cwd), max_steps)
-        self._sessions[summary.id] = opened
-        return opened
+        return EditorSession(self._connected, summary, await self._max_mode(summary.cwd), max_steps)
 
     def _start(self, opened: EditorSession, wanted: NewSession, notices: tuple[str, ...] = ()) -> None:
         servers, unusable = lent_servers(wanted.mcp_servers)
         told = t("These MCP servers of the client cannot be used: {names}.", names=", ".join(unusable))
+        self._sessions[opened.id] = opened
         opened.lend(servers, folders_to_confirm(wanted))
         opened.start([*notices, *([told] if unusable else [])])
 

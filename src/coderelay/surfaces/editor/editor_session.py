@@ -2,9 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
-from typing import Any
 
 from coderelay.acp.client_requests import NOT_FOUND, ContentBlock
 from coderelay.acp.updates import Fields, chunk, text_block, usage
@@ -70,6 +69,8 @@ class EditorSession:
         self._prompts: dict[PromptId, asyncio.Future[str | RpcError]] = {}  # sent by this editor, and not over yet
         self._turns: dict[TurnId, PromptId] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._cancelling: asyncio.Task[None] | None = None
+        self._problem: RpcError | None = None  # why the session is not followed any longer
         self._lends_files = False
         self._take_back: Callable[[], None] = lambda: None
 
@@ -101,9 +102,9 @@ class EditorSession:
         """Begin to send what happens. Called when the editor has been answered, so that nothing comes before that."""
         for text in notices:
             self.send(self._updates.notice(text))
-        self._spawn(self._tell_commands())
-        self._spawn(self._tell_models())
-        self._spawn(self._follow())
+        self._spawn(self._tell_commands)
+        self._spawn(self._tell_models)
+        self._spawn(self._follow)
 
     def lend(self, servers: Mapping[str, LentServer], folders: tuple[str, ...]) -> None:
         """Lend what the client has to the turns that this process runs."""
@@ -126,7 +127,10 @@ class EditorSession:
         return {"stopReason": reason}
 
     def cancel_soon(self) -> None:
-        self._spawn(self.cancel())
+        """Cancel what was wanted until now. The last one of several does what those before it would have done."""
+        if self._cancelling is not None:
+            self._cancelling.cancel()
+        self._cancelling = self._spawn(self.cancel)
 
     async def cancel(self) -> None:
         """Stop the open turn, and take back what waits behind it."""
@@ -157,6 +161,8 @@ class EditorSession:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._asks.stop()
+        for prompt in list(self._prompts):
+            self._end(prompt, "cancelled")
 
     async def _begin(self, blocks: tuple[ContentBlock, ...]) -> asyncio.Future[str | RpcError] | None:
         """Returns what becomes the reason for the end of the turn; None if a command was carried out at once."""
@@ -174,6 +180,8 @@ class EditorSession:
             text = told.text + content.text.removeprefix(typed)
         prompt = PromptId(new_id())
         over = self._expect(prompt)
+        if over.done():  # nobody would see its turn end
+            return over
         command = SendPrompt(
             session=self.id,
             prompt_id=prompt,
@@ -187,13 +195,15 @@ class EditorSession:
         try:
             await self._client.send(command)
         except BaseException:
-            del self._prompts[prompt]
+            self._prompts.pop(prompt, None)
             raise
         return over
 
     def _expect(self, prompt: PromptId) -> asyncio.Future[str | RpcError]:
         self._updates.own.add(prompt)
         over = self._prompts[prompt] = asyncio.get_running_loop().create_future()
+        if self._problem is not None:
+            self._end(prompt, self._problem)
         return over
 
     async def _recall_queued(self) -> None:
@@ -220,6 +230,7 @@ class EditorSession:
         except Exception as error:
             log.exception("an event could not be shown")
             problem = RpcError(INTERNAL_ERROR, f"internal error: {type(error).__name__}")
+        self._problem = problem
         for prompt in list(self._prompts):
             self._end(prompt, problem)
 
@@ -296,14 +307,15 @@ class EditorSession:
         if window:
             self.send(usage(summary.context_tokens, window, summary.cost))
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, work: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(self._guarded(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
-    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _guarded(self, work: Callable[[], Awaitable[None]]) -> None:
         try:
-            await work
+            await work()
         except CoderError as error:
             log.warning("%s", error_in_words(error))
 

@@ -32,7 +32,7 @@ from coderelay.protocol.modes import MODE_NAMES
 from coderelay.protocol.session_events import Mode
 from coderelay.surfaces.editor.connection_context import ConnectionContext
 from coderelay.surfaces.editor.session_updates import SessionUpdates
-from coderelay.wire.errors import PeerLost, RpcError
+from coderelay.wire.errors import NoAnswer, PeerLost, RpcError
 
 log = logging.getLogger(__name__)
 
@@ -118,12 +118,11 @@ class PermissionRequests:
     async def _put(self, session: SessionId, ask: Ask, *, is_shown: bool) -> None:
         try:
             decision = await self._decision(ask)
-        except _NotAnswered as error:
-            self._open.pop(ask.id, None)
-            told = t("{problem} Answer it elsewhere: coder answer {id}", problem=error, id=ask.id)
-            self._send(self._updates.notice(told))
-            return
         except PeerLost:
+            return
+        except (_NotAnswered, NoAnswer, RpcError) as error:
+            log.warning("an ask was not answered in the editor: %s", error)
+            self._tell_open(ask, error)
             return
         finally:
             if not is_shown:
@@ -134,15 +133,20 @@ class PermissionRequests:
         except CoderError:
             log.exception("an answer of the editor was refused")
 
+    def _tell_open(self, ask: Ask, error: Exception) -> None:
+        self._open.pop(ask.id, None)
+        if not isinstance(error, _NotAnswered):
+            error = _NotAnswered(t("The editor could not show the question: {problem}.", problem=error))
+        told = t("{problem} Answer it elsewhere: coder answer {id}", problem=error, id=ask.id)
+        self._send(self._updates.notice(told))
+
     def _settle(self, ask: Ask) -> None:
         """End what only the request has shown as a tool call."""
         self._send(tool_call_update(_call(ask), "completed"))
 
     async def _decision(self, ask: Ask) -> Decision:
-        try:
-            decision = await self._dialect.decide(self._peer, self._session, ask)
-        except RpcError as error:
-            raise _not_put(error) from error
+        """Raises _NotAnswered, RpcError and NoAnswer."""
+        decision = await self._dialect.decide(self._peer, self._session, ask)
         if decision is not None and self._is_within(decision):
             return decision
         if not isinstance(ask, QuestionAsk):
@@ -162,11 +166,7 @@ class PermissionRequests:
             "toolCall": self._tool_call(ask),
             "options": [self._option_fields(each) for each in options],
         }
-        try:
-            result = await self._peer.ask("session/request_permission", self._dialect.permission(params))
-        except RpcError as error:
-            raise _not_put(error) from error
-        chosen = _outcome(result)
+        chosen = _outcome(await self._peer.ask("session/request_permission", self._dialect.permission(params)))
         if chosen is None:
             return DenyAndStop()
         answer = next((each.answer for each in options if self._dialect.option_id(each) == chosen), None)
@@ -222,11 +222,6 @@ class PermissionRequests:
 
 def _call(ask: Ask) -> str:
     return ask.id if ask.call_id is None else ask.call_id
-
-
-def _not_put(error: RpcError) -> _NotAnswered:
-    log.warning("the editor cannot show a question: %s", error.message)
-    return _NotAnswered(t("The editor could not show the question: {problem}.", problem=error.message))
 
 
 def _outcome(result: Any) -> str | None:

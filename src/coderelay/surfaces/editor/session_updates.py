@@ -36,6 +36,7 @@ from coderelay.protocol.events import (
     Judged,
     MessageAdded,
     PromptAdmitted,
+    PromptRecalled,
     PromptTaken,
     Recorded,
     SessionConfigured,
@@ -108,6 +109,9 @@ class SessionUpdates:
         match event:
             case PromptAdmitted():
                 self._images[event.prompt_id] = event.images
+                return []
+            case PromptRecalled():
+                self._images.pop(event.prompt_id, None)
                 return []
             case TurnStarted():
                 self.is_midway = False

@@ -60,8 +60,7 @@ web-tests: web
 	@[ -f $(WEB_TOOLS) ] || $(NO_WEB); cd web && node_modules/.bin/tsc --noEmit && node_modules/.bin/vitest run --silent
 
 dev: setup $(WEB_TOOLS) ## the web app with live reload on PORT (10087), and the server behind it
-	@trap 'kill 0' EXIT; $(BIN)/coder web --dev --no-open --port $${CODER_WEB_PORT:-8787} \
-		| sed -u "s#127.0.0.1:[0-9]*#localhost:$${PORT:-10087}#" & cd web && node node_modules/vite/bin/vite.js --logLevel warn
+	@$(BIN)/python -m tools.dev
 
 $(WEB_APP): $(WEB_TOOLS) $(shell find web -type f -not -path '*/node_modules/*')
 	cd web && node node_modules/vite/bin/vite.js build --logLevel warn

@@ -30,6 +30,33 @@ it("reads a unified diff", () => {
   expect(short(rowsOfDiff(diff))).toEqual(["hunk -1,2 +1,2", "same same", "removed old", "added new"]);
 });
 
+it("shows lines that look like headers of a diff", () => {
+  const diff = "--- a/q.sql\n+++ b/q.sql\n@@ -1,3 +1,3 @@\n select 1;\n--- all rows\n-drop\n+++ counter;\n+keep\n--- a/r.sql\n+++ b/r.sql\n@@ -1 +1 @@\n-a\n+b\n";
+  expect(short(rowsOfDiff(diff))).toEqual([
+    "file q.sql",
+    "hunk -1,3 +1,3",
+    "same select 1;",
+    "removed -- all rows",
+    "removed drop",
+    "added ++ counter;",
+    "added keep",
+    "file r.sql",
+    "hunk -1 +1",
+    "removed a",
+    "added b",
+  ]);
+});
+
+it("reads a patch in the envelope of apply_patch", () => {
+  const patch = "*** Begin Patch\n*** Update File: a.sql\n@@ select\n one\n--- old\n+new\n*** Delete File: b.txt\n*** End Patch\n";
+  expect(short(rowsOfDiff(patch))).toEqual(["file a.sql", "hunk select", "same one", "removed -- old", "added new", "file b.txt"]);
+});
+
+it("ends a hunk that is shorter than it says at the next file", () => {
+  const diff = "--- a/x\n+++ b/x\n@@ -1,9 +1,9 @@\n-old\ndiff --git a/y b/y\n--- a/y\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n";
+  expect(short(rowsOfDiff(diff))).toEqual(["file x", "hunk -1,9 +1,9", "removed old", "file y", "hunk -1 +1", "removed a", "added b"]);
+});
+
 it("knows which tools change text", () => {
   expect(editedLines({ name: "Bash", input: { command: "ls" } })).toBeNull();
   expect(short(editedLines({ name: "Write", input: { content: "x\n" } })!)).toEqual(["added x"]);

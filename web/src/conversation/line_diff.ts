@@ -19,22 +19,48 @@ export interface SplitRow {
 
 const MOST_PAIRS = 250_000;
 
+const HEADER = /^(diff |index |--- |new file|deleted file|similarity |dissimilarity |rename |copy |old mode|new mode|Binary files |GIT binary patch)/;
+
+/** The rows of a unified diff, or of a patch in the envelope of `apply_patch`. A hunk says how many lines it has: within
+ * it, `--- x` is the line `-- x` that is removed, and no header. */
 export function rowsOfDiff(diff: string): DiffRow[] {
-  const lines = diff.replace(/\n$/, "").split("\n");
-  const files = lines.filter((each) => each.startsWith("+++ ")).length;
-  let old = 0;
-  let now = 0;
-  return lines.flatMap((line): DiffRow[] => {
-    if (/^(diff |index |--- |new file|deleted file|similarity |rename |old mode|new mode)/.test(line)) return [];
-    if (line.startsWith("+++ ")) return files > 1 ? [{ kind: "file", text: line.slice(4).replace(/^b\//, "") }] : [];
-    const hunk = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/.exec(line);
-    if (hunk) [old, now] = [Number(hunk[1]), Number(hunk[2])];
-    if (line.startsWith("@@")) return [{ kind: "hunk", text: line.replace(/^@@ (.*?) @@.*/, "$1") }];
-    if (line.startsWith("+")) return [{ kind: "added", text: line.slice(1), ...(now && { now: now++ }) }];
-    if (line.startsWith("-")) return [{ kind: "removed", text: line.slice(1), ...(old && { old: old++ }) }];
-    if (line.startsWith("\\")) return [];
-    return [{ kind: "same", text: line.slice(1), ...(now && { old: old++, now: now++ }) }];
-  });
+  const rows: DiffRow[] = [];
+  const isEnvelope = diff.startsWith("*** Begin Patch");
+  let [old, now, oldLeft, nowLeft] = [0, 0, 0, 0];
+  let from = "";
+  for (const line of diff.replace(/\n$/, "").split("\n")) {
+    if ((oldLeft > 0 || nowLeft > 0) && !/^[-+ \\]|^$/.test(line)) [oldLeft, nowLeft] = [0, 0]; // shorter than it says
+    const isInHunk = isEnvelope || oldLeft > 0 || nowLeft > 0;
+    const hunk = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(line);
+    if (hunk) {
+      [old, now] = [Number(hunk[1]), Number(hunk[3])];
+      [oldLeft, nowLeft] = [Number(hunk[2] ?? 1), Number(hunk[4] ?? 1)];
+      rows.push({ kind: "hunk", text: line.replace(/^@@ (.*?) @@.*/, "$1") });
+    } else if (line.startsWith("@@")) rows.push({ kind: "hunk", text: line.slice(2).trim() });
+    else if (isEnvelope && line.startsWith("*** ")) {
+      const named = /^\*\*\* (?:Add|Update|Delete) File: (.*)$/.exec(line);
+      if (named) rows.push({ kind: "file", text: named[1]! });
+    } else if (!isInHunk && line.startsWith("--- ")) from = nameIn(line, "a/");
+    else if (!isInHunk && line.startsWith("+++ ")) rows.push({ kind: "file", text: line.startsWith("+++ /dev/null") ? from : nameIn(line, "b/") });
+    else if ((!isInHunk && HEADER.test(line)) || line.startsWith("\\")) continue;
+    else if (line.startsWith("+")) {
+      rows.push({ kind: "added", text: line.slice(1), ...(now && { now: now++ }) });
+      nowLeft--;
+    } else if (line.startsWith("-")) {
+      rows.push({ kind: "removed", text: line.slice(1), ...(old && { old: old++ }) });
+      oldLeft--;
+    } else {
+      rows.push({ kind: "same", text: line.slice(1), ...(now && { old: old++, now: now++ }) });
+      oldLeft--;
+      nowLeft--;
+    }
+  }
+  return rows.filter((each) => each.kind === "file").length > 1 ? rows : rows.filter((each) => each.kind !== "file");
+}
+
+function nameIn(header: string, prefix: string): string {
+  const name = header.slice(4).replace(/\t.*$/, "");
+  return name.startsWith(prefix) ? name.slice(prefix.length) : name;
 }
 
 /** Removed lines beside the added ones that follow them. */

@@ -196,6 +196,7 @@ def test_b29_b55_d22_a_result_is_a_user_message(outcome: Outcome, is_error: bool
             "role": "user",
             "content": [{"type": "tool_result", "tool_use_id": "c1", "content": text, "is_error": is_error}],
         },
+        **({"outcome": "unknown"} if isinstance(outcome, Unknown) else {}),
     }
 
 

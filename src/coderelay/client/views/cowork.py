@@ -11,7 +11,7 @@ import msgspec
 
 from coderelay.client.tool_specs import tool_specs
 from coderelay.client.views.verbatim_message import COWORK
-from coderelay.protocol.calls import Call, Finished
+from coderelay.protocol.calls import Call, Finished, Unknown
 from coderelay.protocol.content import Text, Usage, text_of
 from coderelay.protocol.events import (
     CallEnded,
@@ -117,7 +117,8 @@ def _messages(recorded: Recorded) -> list[tuple[str, dict[str, Any] | msgspec.Ra
 def _prompt(event: TurnStarted | PromptTaken) -> dict[str, Any]:
     """With images, their number and the id to ask for them with."""
     images = {"promptId": event.prompt_id, "images": event.images} if event.images else {}
-    return {"type": "user_prompt", "prompt": event.said, **images}
+    steer = {"steer": True} if isinstance(event, PromptTaken) else {}
+    return {"type": "user_prompt", "prompt": event.said, **steer, **images}
 
 
 def _init(session: SessionId, row: str, event: TurnStarted) -> dict[str, Any]:
@@ -251,6 +252,7 @@ def _tool_result(session: SessionId, row: str, event: CallEnded) -> dict[str, An
         "parent_tool_use_id": None,
         "message": {"role": "user", "content": [result]},
         **({"duration_ms": event.ms} if event.ms else {}),
+        **({"outcome": "unknown"} if isinstance(event.outcome, Unknown) else {}),
     }
 
 

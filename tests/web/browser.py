@@ -7,7 +7,7 @@ async with web(tmp_path, script(says("hello"))) as site, site.client() as page:
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -123,8 +123,11 @@ class Site:
         return self.inside.host
 
     @asynccontextmanager
-    async def client(self, *, batched: bool = False, **options: Any) -> AsyncGenerator[Page]:
-        offered = [Subprotocol("coder.v1.batch" if batched else "coder.v1"), Subprotocol(f"bearer.{TOKEN}")]
+    async def client(
+        self, *, batched: bool = False, also_offered: Sequence[Subprotocol] = (), **options: Any
+    ) -> AsyncGenerator[Page]:
+        spoken = Subprotocol("coder.v1.batch" if batched else "coder.v1")
+        offered = [spoken, Subprotocol(f"bearer.{TOKEN}"), *also_offered]
         url = f"ws://127.0.0.1:{self.port}/events"
         async with websockets.connect(url, max_size=None, subprotocols=offered, **options) as socket:
             yield Page(socket)

@@ -9,7 +9,7 @@ from tests.blocking.scene import blocking_house, steps
 from tests.children.scene import conversations, task
 from tests.house import story
 from tests.model_server import Call, bash, by_history, proposes, says
-from tests.web.browser import Site, serving, web
+from tests.web.browser import Site, message_name, serving, web
 
 
 @story
@@ -113,6 +113,13 @@ async def test_b09_the_ask_of_a_child_comes_under_its_parent(tmp_path: Path) -> 
         await page.until("session.status", status="completed")
         assert not (site.folder / "old").exists()
         assert {each["payload"].get("sessionId") for each in page.seen} == {session}
+        use = next(each["payload"] for each in page.seen if each["type"] == "session.child")["toolUseId"]
+        task_done = await page.ask("task.history", "task.history", sessionId=session, toolUseId=use)
+        assert message_name(task_done["messages"][0]) == "prompt make it"
+        assert (task_done["status"], task_done["childSessionId"]) == ("completed", asked["childSessionId"])
+        for wrong in ({"sessionId": session, "toolUseId": "nothing"}, {"sessionId": use, "toolUseId": use}):
+            await page.send("task.history", **wrong)
+            await page.until("runner.error")
 
 
 @story

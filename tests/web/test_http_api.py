@@ -144,5 +144,7 @@ async def test_a_link_is_exchanged_once(tmp_path: Path) -> None:
         again = await web.post("/api/login", {"secret": secret}, token=None)
         assert again.status == 403
         assert "token" not in again.json
+        told = await web.post("/api/login", {"secret": secret}, token=None, accept_language="zh-CN")
+        assert told.json["error"].startswith("此链接")
         assert (await web.post("/api/login", {"secret": ""}, token=None)).status == 403
         assert (await web.post("/api/login", {"secret": secret, "more": 1}, token=None)).status == 400

@@ -1,6 +1,9 @@
 """What web clients can ask for besides the seven events of the contract."""
 
+import re
 from pathlib import Path
+
+from websockets.typing import Subprotocol
 
 from tests.host.test_spending import costly
 from tests.house import story
@@ -55,6 +58,28 @@ async def test_x20_settings_change_with_the_next_turn(tmp_path: Path) -> None:
         await page.send("session.clear", sessionId=session)
         cleared = await page.until("stream.message")
         assert cleared["message"]["subtype"] == "history_cleared"
+
+
+@story
+async def test_a61_agent_and_model_are_changed_together_and_what_cannot_run_is_refused(tmp_path: Path) -> None:
+    """The guide has no model: it is chosen as an agent or as a model, and left with either."""
+    async with web(tmp_path, script(says("one"))) as site, site.client() as page:
+        await page.send("session.start", title="t", prompt="one")
+        session = (await page.until("session.status", status="completed"))["sessionId"]
+        model = (await page.ask("session.list", "session.list"))["sessions"][0]["model"]
+        for change, agent, named in (
+            ({"agent": "guide"}, "guide", "guide"),
+            ({"agent": "native"}, "native", model),
+            ({"model": "guide"}, "guide", "guide"),
+            ({"model": model}, "native", model),
+        ):
+            changed = await page.ask("session.configure", "session.settings", sessionId=session, **change)
+            assert (changed["agent"], changed["model"]) == (agent, named)
+        refused = await page.ask("session.configure", "runner.error", sessionId=session, agent="nobody")
+        assert "'nobody'" in refused["message"]
+        await page.send("session.start", title="t", prompt="hello", model="guide")
+        running = await page.until("session.status", status="running")
+        assert (running["agent"], running["model"]) == ("guide", "guide")
 
 
 @story
@@ -200,9 +225,55 @@ async def test_reasons_and_refusals_are_english_and_come_in_chinese_too(tmp_path
         asked = await page.until("permission.request")
         assert asked["reason"] == "make may change things"
         assert asked["retold"] == {"zh": "不能确认 make 只读取"}
-        refused = await page.ask("session.start", "runner.error", prompt="go", cwd="/no/such/folder")
+        refused = await page.ask("session.start", "runner.error", prompt="go", cwd="/no/such/folder", requestId="r7")
+        assert refused["requestId"] == "r7"
         assert "no such folder" in refused["message"]
         assert refused["retold"]["zh"] != refused["message"]
+
+
+@story
+async def test_a_page_is_answered_in_the_language_that_its_browser_prefers(tmp_path: Path) -> None:
+    """Other programs have none; they are answered in the language of the server."""
+    async with web(tmp_path, script(says("one"))) as site:
+        told: list[str] = []
+        for preferred in ("", "zh-CN,zh;q=0.9", "fr", "lang.zh"):
+            named = (Subprotocol(preferred),) if preferred.startswith("lang.") else ()
+            headers = {"Accept-Language": preferred} if preferred and not named else {}
+            async with site.client(also_offered=named, additional_headers=headers) as page:
+                if not told:
+                    await page.send("session.start", title="t", prompt="go")
+                    await page.until("session.status", status="completed")
+                session = (await page.ask("session.list", "session.list"))["sessions"][0]["id"]
+                output = await page.ask("session.continue", "command.output", sessionId=session, prompt="/status")
+                told.append(output["text"])
+        english, chinese, french, named_chinese = told
+        assert chinese == named_chinese
+        assert english.splitlines()[0] == french.splitlines()[0] != chinese.splitlines()[0]
+        assert (re.search("[一-龥]", chinese) is not None, re.search("[一-龥]", english)) == (True, None)
+
+
+@story
+async def test_a_history_says_what_was_decided_and_by_whom(tmp_path: Path) -> None:
+    answers = script(proposes(bash("make one"), bash("make two")), says("done"))
+    async with web(tmp_path, answers) as site, site.client() as page:
+        await page.send("session.start", title="t", prompt="go")
+        first, second = await page.until("permission.request"), await page.until("permission.request")
+        where = {"sessionId": first["sessionId"]}
+        history = await page.ask("session.history", "session.history", **where)
+        assert history["decisions"] == []
+        await page.send(
+            "permission.response", **where, askId=first["askId"], result={"behavior": "deny", "message": "x"}
+        )
+        await page.send("permission.response", **where, askId=second["askId"], result={"behavior": "allow"})
+        await page.until("session.status", status="completed")
+
+        history = await page.ask("session.history", "session.history", **where)
+
+        resolved = [each["payload"] for each in page.seen if each["type"] == "permission.resolved"]
+        placed = ("sessionId", "seq", "part", "parts")
+        assert history["decisions"] == [
+            {name: each[name] for name in each if name not in placed} for each in resolved
+        ]
 
 
 @story

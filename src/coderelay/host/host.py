@@ -15,7 +15,7 @@ from coderelay.host.context import HostContext
 from coderelay.host.deadlines import now
 from coderelay.host.family import children_of, waits_for, without_children
 from coderelay.host.feed import Feed
-from coderelay.host.list_asks import find_ask, open_asks, permissions_open
+from coderelay.host.list_asks import answer_ask_query, permissions_open
 from coderelay.host.record import Record
 from coderelay.host.snapshot_file import export_state, write_snapshot
 from coderelay.host.wakeups import Wakeups
@@ -58,6 +58,7 @@ from coderelay.protocol.queries import (
     ListBackground,
     ListChildren,
     ListCommands,
+    ListDecisions,
     ListFiles,
     ListFolders,
     ListModels,
@@ -207,10 +208,8 @@ class Host:
             case SuggestTitle(session=str() as session, text=""):
                 summary = await self._records.summary(session)
                 return await self._answer_about_machine(SuggestTitle(session, text=summary.last_prompt))
-            case ListAsks():
-                return await open_asks(self._records, query.session)
-            case FindAsk():
-                return await find_ask(self._records, query.text)
+            case ListAsks() | ListDecisions() | FindAsk():
+                return await answer_ask_query(query, self._records)
             case ListApprovals():
                 return await self._approvals_in(query)
             case ShowPermissions():

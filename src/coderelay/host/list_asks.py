@@ -1,4 +1,4 @@
-"""Lists the open asks across sessions, and finds an ask by its id."""
+"""Lists the open asks across sessions and the decided ones of a session, and finds an ask by its id."""
 
 import logging
 
@@ -9,6 +9,7 @@ from coderelay.protocol.asks import PermissionAsk
 from coderelay.protocol.errors import StoreDamaged, UnknownAsk
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import SessionId, the_id_meant
+from coderelay.protocol.queries import FindAsk, ListAsks, ListDecisions
 from coderelay.protocol.summary import AskRow, Summary
 from coderelay.session import open_asks as tail
 from coderelay.session.children import children
@@ -20,7 +21,18 @@ log = logging.getLogger(__name__)
 _PAGE = 1000
 
 
-async def open_asks(records: Records, session: SessionId | None) -> list[AskRow]:
+async def answer_ask_query(query: ListAsks | ListDecisions | FindAsk, records: Records) -> list[AskRow] | AskRow:
+    match query:
+        case ListAsks():
+            return await _open_asks(records, query.session)
+        case ListDecisions():
+            rows = await _all_rows(records, await records.summary(query.session))
+            return [row for row in rows if not row.open]
+        case FindAsk():
+            return await _find_ask(records, query.text)
+
+
+async def _open_asks(records: Records, session: SessionId | None) -> list[AskRow]:
     waiting = await _family(records, session) if session else await records.store.waiting()
     titles: dict[SessionId, str] = {}
     return [row for each in waiting for row in await _open_rows(records, each, titles)]
@@ -34,7 +46,7 @@ async def _family(records: Records, session: SessionId) -> list[Summary]:
     return [each for each in found if each is not None and each.open_asks]
 
 
-async def find_ask(records: Records, text: str) -> AskRow:
+async def _find_ask(records: Records, text: str) -> AskRow:
     """Find an ask by the beginning of its id. Raises UnknownAsk, or BadInput if the text is too short to be clear. An
     ask's id begins with the first characters of its session's id, so only the sessions that match are read."""
     beginning, dash, _ = text.partition("-")

@@ -136,6 +136,13 @@ class FindAsk(Query[AskRow], frozen=True):
     text: str
 
 
+class ListDecisions(Query[list[AskRow]], frozen=True):
+    """The asks of a session that are not open any more: what was decided and by whom. Those of its children are not
+    among them."""
+
+    session: SessionId
+
+
 class ListApprovals(Query[list[Approval]], frozen=True):
     """The approvals in force: those of the projects, those of a session if it is given, and those of one person, or
     of all people if none is given."""
@@ -338,6 +345,7 @@ AnyQuery = (
     | ShowDiff
     | ListAsks
     | FindAsk
+    | ListDecisions
     | ListApprovals
     | ShowPermissions
     | ListServers

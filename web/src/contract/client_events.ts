@@ -34,6 +34,7 @@ export interface ConfigurePayload {
   mode?: "auto-edit" | "default" | "plan" | "yolo" | null;
   think?: "auto" | "high" | "low" | "medium" | "off" | null;
   model?: string | null;
+  agent?: string | null;
   cwd?: string | null;
   folders?: string[] | null;
   title?: string | null;
@@ -214,6 +215,16 @@ export interface SwitchPayload {
   on: boolean;
 }
 
+export interface TaskHistory {
+  type: "task.history";
+  payload: TaskPayload;
+}
+
+export interface TaskPayload {
+  sessionId: string;
+  toolUseId: string;
+}
+
 export interface TurnDiff {
   type: "turn.diff";
   payload: TurnPayload;
@@ -254,6 +265,7 @@ export type ClientEvent =
   | PromptEdit
   | FilesList
   | FilesRead
+  | TaskHistory
   | TurnsList
   | TurnDiff
   | TurnUndo

@@ -130,6 +130,7 @@ class ConfigurePayload(_Payload, frozen=True):
     mode: Mode | None = None
     think: Think | None = None
     model: Short | None = None
+    agent: Short | None = None
     cwd: Short | None = None
     folders: tuple[Short, ...] | None = None
     title: Short | None = None
@@ -146,6 +147,11 @@ class PromptPayload(_Payload, frozen=True):
 class FilePayload(_Payload, frozen=True):
     session_id: Id
     path: Short
+
+
+class TaskPayload(_Payload, frozen=True):
+    session_id: Id
+    tool_use_id: Id
 
 
 class TurnsPayload(_Payload, frozen=True):
@@ -226,6 +232,10 @@ class FilesRead(_Event, frozen=True, tag="files.read"):
     payload: FilePayload
 
 
+class TaskHistory(_Event, frozen=True, tag="task.history"):
+    payload: TaskPayload
+
+
 class TurnsList(_Event, frozen=True, tag="turns.list"):
     payload: TurnsPayload
 
@@ -271,6 +281,7 @@ ClientEvent = (
     | PromptEdit
     | FilesList
     | FilesRead
+    | TaskHistory
     | TurnsList
     | TurnDiff
     | TurnUndo

@@ -1,23 +1,37 @@
-"""What clients look up in the folder of a session: files, what each turn changed, and which agents there are."""
+"""What clients look up about a session: its files, what each turn and each task did, and which agents there are."""
 
 from typing import assert_never
 
+import msgspec
+
 from coderelay.client.client import Client
 from coderelay.client.slash_commands import COMMANDS
-from coderelay.protocol.ids import SessionId, TurnId
-from coderelay.protocol.queries import ListAgents, ListCommands, ListFiles, ListTurns, ReadFile, ShowDiff
+from coderelay.protocol.errors import BadInput, UnknownSession
+from coderelay.protocol.ids import CallId, SessionId, TurnId, child_id
+from coderelay.protocol.queries import (
+    ListAgents,
+    ListCommands,
+    ListFiles,
+    ListTurns,
+    ReadFile,
+    ReadMessages,
+    ShowDiff,
+    ShowSession,
+)
 from coderelay.protocol.session_info import FileChange, TurnShown
 from coderelay.surfaces.web.client_events import (
     AgentsRecheck,
     CommandsList,
     FilesList,
     FilesRead,
+    TaskHistory,
     TurnDiff,
     TurnsList,
 )
-from coderelay.surfaces.web.server_events import Payload, event_text
+from coderelay.surfaces.web.retold import retold
+from coderelay.surfaces.web.server_events import STATUSES, Payload, event_text
 
-Lookup = FilesList | FilesRead | TurnsList | TurnDiff | CommandsList | AgentsRecheck
+Lookup = FilesList | FilesRead | TaskHistory | TurnsList | TurnDiff | CommandsList | AgentsRecheck
 
 
 async def look_up(client: Client, event: Lookup, cwd: str) -> str:
@@ -32,6 +46,8 @@ async def look_up(client: Client, event: Lookup, cwd: str) -> str:
             file = await client.get(ReadFile(session, event.payload.path))
             fields = {"path": file.path, "text": file.text, "size": file.size, "binary": file.binary}
             return event_text("files.read", {"sessionId": session, **fields, "whole": file.whole})
+        case TaskHistory():
+            return await _task(client, SessionId(event.payload.session_id), CallId(event.payload.tool_use_id))
         case TurnsList():
             session = SessionId(event.payload.session_id)
             turns = await client.get(ListTurns(session, event.payload.limit))
@@ -55,6 +71,20 @@ async def look_up(client: Client, event: Lookup, cwd: str) -> str:
             assert_never(event)
 
 
+async def _task(client: Client, session: SessionId, call: CallId) -> str:
+    """What the child session that works on a task has done so far. Raises BadInput if the call has opened none."""
+    await client.get(ShowSession(session))
+    child = child_id(session, call)
+    try:
+        messages = await client.get(ReadMessages(child))
+        status = STATUSES[(await client.get(ShowSession(child))).phase]
+    except UnknownSession as error:
+        raise BadInput("this call has no session of its own") from error
+    rows = [msgspec.Raw(row.data.encode()) for row in messages.rows]
+    place = {"sessionId": session, "toolUseId": call, "childSessionId": child}
+    return event_text("task.history", {**place, "status": status, "messages": rows})
+
+
 async def _commands(client: Client, session: SessionId) -> list[Payload]:
     """Those that may be used from afar, then those of the agent, the person and the folder."""
     built_in: list[Payload] = [
@@ -70,7 +100,7 @@ async def _commands(client: Client, session: SessionId) -> list[Payload]:
 
 def _turn(turn: TurnShown) -> Payload:
     changes = [_change(each) for each in turn.changes]
-    problem = {"problem": turn.problem} if turn.problem else {}
+    problem: Payload = {"problem": turn.problem, **retold(turn.problem)} if turn.problem else {}
     return {"turnId": turn.turn_id, "prompt": turn.prompt, "at": turn.at, "changes": changes, **problem}
 
 

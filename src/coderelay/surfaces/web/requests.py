@@ -24,20 +24,21 @@ from coderelay.protocol.commands import (
     UndoTurn,
 )
 from coderelay.protocol.content import Image
-from coderelay.protocol.errors import BadInput, CannotRun, CoderError, Refusal, UnknownAsk, UnknownSession
+from coderelay.protocol.errors import BadInput, CoderError, Refusal, UnknownAsk, UnknownSession
 from coderelay.protocol.ids import AskId, PromptId, SessionId, new_id
 from coderelay.protocol.queries import (
     FindAsk,
     ListAsks,
+    ListDecisions,
     ListPrompts,
     ListSessions,
     ListTurns,
     ReadMessages,
     ShowDefaults,
     ShowSession,
-    WhyNotRun,
 )
 from coderelay.protocol.summary import AskRow, title_from
+from coderelay.surfaces.web.agent_choice import for_a_new_session, for_a_session
 from coderelay.surfaces.web.client_events import (
     AgentsRecheck,
     ClientEvent,
@@ -63,6 +64,7 @@ from coderelay.surfaces.web.client_events import (
     SessionStop,
     StartPayload,
     StatisticsSubscribe,
+    TaskHistory,
     TurnDiff,
     TurnsList,
     TurnUndo,
@@ -104,19 +106,21 @@ class Requests:
     async def carry_out(self, connection: Connection, text: object) -> None:
         """Carry out one message of a client. What is wrong with it is told to that client; the connection stays."""
         session: str | None = None
+        request: str | None = None
         try:
             if not isinstance(text, str):
                 raise BadInput("a message is a JSON text, and not binary")
             event = read_event(text)
             session = getattr(event.payload, "session_id", None)
+            request = getattr(event.payload, "request_id", None)
             await self._carry_out(connection, event)
         except UnknownSession:
-            connection.reply(runner_error(UNKNOWN_SESSION))
+            connection.reply(runner_error(UNKNOWN_SESSION, request=request))
         except CoderError as error:
-            connection.reply(runner_error(str(error), session))
+            connection.reply(runner_error(str(error), session, request))
         except Exception as error:
             log.exception("a request of a web client failed")
-            connection.reply(runner_error(f"internal error: {type(error).__name__}", session))
+            connection.reply(runner_error(f"internal error: {type(error).__name__}", session, request))
 
     async def _carry_out(self, connection: Connection, event: ClientEvent) -> None:
         match event:
@@ -148,7 +152,15 @@ class Requests:
                 await self._client.send(ClearHistory(session=SessionId(event.payload.session_id), by=self._by))
             case PromptRecall() | PromptEdit():
                 await self._change_prompt(event)
-            case FilesList() | FilesRead() | TurnsList() | TurnDiff() | CommandsList() | AgentsRecheck():
+            case (
+                FilesList()
+                | FilesRead()
+                | TaskHistory()
+                | TurnsList()
+                | TurnDiff()
+                | CommandsList()
+                | AgentsRecheck()
+            ):
                 connection.reply(await look_up(self._client, event, self._options.cwd))
             case TurnUndo():
                 await self._undo(SessionId(event.payload.session_id), event.payload.turn_id)
@@ -165,17 +177,14 @@ class Requests:
             raise BadInput("the prompt is empty")
         images = images_of(wanted.attachments)
         cwd = wanted.cwd or self._options.cwd
-        defaults = await self._client.get(ShowDefaults(cwd))
-        agent, model = wanted.agent or defaults.agent, wanted.model or defaults.model
-        if (problem := await self._client.get(WhyNotRun(cwd=cwd, model=model, agent=agent))) is not None:
-            raise CannotRun(problem)
+        agent, model = await for_a_new_session(self._client, cwd, wanted.agent, wanted.model)
         session = SessionId(new_id())
         command = CreateSession(
             session=session,
             cwd=cwd,
             agent=agent,
             model=model,
-            mode=wanted.mode or defaults.mode,
+            mode=wanted.mode or (await self._client.get(ShowDefaults(cwd))).mode,
             title=wanted.title.strip() or title_from(wanted.prompt),
             allowed_tools=_tools(wanted.allowed_tools),
             think=wanted.think or "auto",
@@ -265,10 +274,11 @@ class Requests:
             summary = await self._client.get(ShowSession(session))  # its status may be newer, never older
             requests = [await self._request(each) for each in await self._client.get(ListAsks(session))]
             queue = await self._client.get(ListPrompts(session)) if summary.queued else []
+            decided = await self._client.get(ListDecisions(session))
             view = await self._hub.reached(session, messages.seq)
             shown = messages.seq
             await self._hub.take_up(summary)
-            text = session_history(summary, messages.rows, shown, queue, self._hub.more_of(summary))
+            text = session_history(summary, messages.rows, shown, queue, decided, self._hub.more_of(summary))
             history = Frame(text, session, shown)
             frames = [history, *filter(None, requests), *(view.saying() if view is not None else [])]
         finally:
@@ -350,14 +360,18 @@ class Requests:
         return row
 
     async def _configure(self, event: SessionConfigure) -> None:
-        wanted = event.payload
+        wanted, session = event.payload, SessionId(event.payload.session_id)
+        agent, model = wanted.agent, wanted.model
+        if agent is not None or model is not None:
+            agent, model = await for_a_session(self._client, session, agent, model)
         await self._client.send(
             ConfigureSession(
-                session=SessionId(wanted.session_id),
+                session=session,
                 by=self._by,
                 mode=wanted.mode,
                 think=wanted.think,
-                model=wanted.model,
+                agent=agent,
+                model=model,
                 cwd=wanted.cwd,
                 folders=wanted.folders,
                 title=wanted.title,

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -13,6 +14,7 @@ from starlette.websockets import WebSocket
 from coderelay.client.client import Client
 from coderelay.client.language import retell, speaking
 from coderelay.protocol.errors import BadInput, CannotRun, CoderError, StoreFailed, UnknownSession
+from coderelay.protocol.languages import LANGUAGES
 from coderelay.surfaces.web.guard import BATCHED, chosen_subprotocol
 from coderelay.surfaces.web.http_api import HttpApi, json_answer
 from coderelay.surfaces.web.page_files import page_files
@@ -22,6 +24,7 @@ _FILES = page_files()
 OPEN_PATHS = (*_FILES, "/healthz", "/api/login")
 """What is answered without a token: the page without any content, whether the server runs, and the exchange of a
 one-time link."""
+_LANGUAGE = "lang."  # a subprotocol; a page cannot set headers of a WebSocket
 _STATUS: tuple[tuple[type[CoderError], int], ...] = (
     (UnknownSession, 404),
     (BadInput, 400),
@@ -44,9 +47,11 @@ def routes(client: Client, events: Events, token: Token, roots: tuple[str, ...],
     api = HttpApi(client, token, roots, url, cwd)
 
     async def talk(websocket: WebSocket) -> None:
-        chosen = chosen_subprotocol(websocket.scope["subprotocols"])
+        offered: list[str] = websocket.scope["subprotocols"]
+        chosen = chosen_subprotocol(offered)
         await websocket.accept(subprotocol=chosen)
-        with speaking(client.language):
+        named = next((each.removeprefix(_LANGUAGE) for each in offered if each.startswith(_LANGUAGE)), "")
+        with speaking(named or _language(websocket.headers) or client.language):
             await events.talk(websocket, batched=chosen == BATCHED)
 
     table: list[tuple[str, str, Callable[[Request], Awaitable[Response]]]] = [
@@ -63,10 +68,10 @@ def routes(client: Client, events: Events, token: Token, roots: tuple[str, ...],
         ("/api/sessions/{session}/images/{prompt}/{number}", "GET", api.image),
     ]
 
-    async def refused(_: Request, error: Exception) -> Response:
+    async def refused(request: Request, error: Exception) -> Response:
         assert isinstance(error, CoderError)
         status = next((each for kind, each in _STATUS if isinstance(error, kind)), 502)
-        with speaking(client.language):
+        with speaking(_language(request.headers) or client.language):
             told = [retell(each) for each in (error.message, error.hint) if each]
         return json_answer({"error": "\n".join(told)}, status)
 
@@ -92,9 +97,16 @@ async def _healthz(_: Request) -> Response:
     return json_answer({"status": "ok"})
 
 
-async def _http_error(_: Request, error: Exception) -> Response:
+async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return json_answer({"error": error.detail}, error.status_code, error.headers)
+    with speaking(_language(request.headers)):
+        return json_answer({"error": retell(error.detail)}, error.status_code, error.headers)
+
+
+def _language(headers: Headers) -> str:
+    """The language that a browser prefers; empty for other programs."""
+    preferred = headers.get("accept-language", "")[:2].lower()
+    return preferred if preferred in LANGUAGES else "en" if preferred.isalpha() else ""
 
 
 async def _fault(_: Request, _error: Exception) -> Response:

@@ -48,9 +48,10 @@ def event_text(kind: str, payload: Mapping[str, Any]) -> str:
     return _encode({"type": kind, "payload": payload}).decode()
 
 
-def runner_error(message: str, session: str | None = None) -> str:
+def runner_error(message: str, session: str | None = None, request: str | None = None) -> str:
+    """`request` is the id that the client gave its request."""
     payload: Payload = {"message": message} if session is None else {"message": message, "sessionId": session}
-    return event_text("runner.error", payload | retold(message))
+    return event_text("runner.error", payload | retold(message) | ({} if request is None else {"requestId": request}))
 
 
 def session_list(sessions: Sequence[Summary], *, whole: bool, more: Callable[[Summary], Payload]) -> str:
@@ -89,7 +90,11 @@ def _more_of(summary: Summary) -> Payload:
         "usage": summary.usage,
         "costUsd": summary.cost,
         "contextTokens": summary.context_tokens,
-        **({} if summary.error is None else {"error": summary.error}),
+        **(
+            {}
+            if summary.error is None
+            else {"error": summary.error, "errorRetold": retold(summary.error).get("retold", {})}
+        ),
         **({"parked": True} if summary.open_asks and summary.owner is None else {}),
     }
 
@@ -106,10 +111,15 @@ def resume_command(summary: Summary) -> Payload:
 
 
 def session_history(
-    summary: Summary, rows: Sequence[MessageRow], seq: int, queue: Sequence[PromptAdmitted], more: Payload
+    summary: Summary,
+    rows: Sequence[MessageRow],
+    seq: int,
+    queue: Sequence[PromptAdmitted],
+    decided: Sequence[AskRow],
+    more: Payload,
 ) -> str:
-    """`queue` are the prompts that wait, with the fields of `prompt.queued`; `more` is what the server knows of the
-    session besides its log."""
+    """`queue` are the prompts that wait, with the fields of `prompt.queued`; `decided` are the asks that are not open
+    any more, with those of `permission.resolved`; `more` is what the server knows of the session besides its log."""
     payload = {
         "sessionId": summary.id,
         "status": STATUSES[summary.phase],
@@ -117,6 +127,7 @@ def session_history(
         "seq": seq,
         "session": session_row(summary) | more,
         "queue": [{"promptId": each.prompt_id, "prompt": each.said, "steer": each.steer} for each in queue],
+        "decisions": [_resolution(each) for each in decided],
     }
     return event_text("session.history", payload)
 
@@ -194,9 +205,12 @@ def session_accepted(session: SessionId, prompt_id: PromptId, request_id: str) -
 
 def late_resolution(session: SessionId, row: AskRow) -> str:
     """For the client whose answer came too late: what was decided, and by whom."""
+    return event_text("permission.resolved", {"sessionId": session, **_resolution(row), "late": True})
+
+
+def _resolution(row: AskRow) -> Payload:
     who = {"by": "", "via": ""} if row.by is None else {"by": row.by.who, "via": row.by.via}
-    fields = {"sessionId": session, "toolUseId": ask_tool(row.ask), **decision_fields(row.decision), **who}
-    return event_text("permission.resolved", fields | {"askId": row.ask.id, "late": True})
+    return {"toolUseId": ask_tool(row.ask), **decision_fields(row.decision), **who, "askId": row.ask.id}
 
 
 def in_session(session: SessionId, fields: Payload) -> Payload:

@@ -35,6 +35,7 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import AskId, CallId, PromptId, SessionId
 from coderelay.protocol.live import Live, Notice, OutputDelta, TextDelta, ThinkingDelta
 from coderelay.protocol.summary import Summary, title_from
+from coderelay.surfaces.web.retold import retold
 from coderelay.surfaces.web.server_events import (
     Payload,
     ask_fields,
@@ -218,7 +219,7 @@ class SessionView:
             case TurnEnded():
                 ended: Payload = {"status": _ENDINGS[event.ending], "title": self._title, "cwd": self._cwd}
                 error = event.error or ("the step limit was reached" if event.ending == "step_limit" else None)
-                return [*messages, ("session.status", ended | ({"error": error} if error else {}))]
+                return [*messages, ("session.status", ended | ({"error": error, **retold(error)} if error else {}))]
             case SessionConfigured():
                 changed = {name: getattr(event, name) for name in _SETTINGS if getattr(event, name) is not None}
                 return [("session.settings", {**changed, "nextTurn": event.next_turn, **_by(event.by)})]
@@ -277,7 +278,7 @@ class SessionView:
             case OutputDelta():
                 return [("tool.output", {"toolUseId": live.call_id, "text": live.text})]
             case Notice():
-                return [("notice", {"text": live.text})]
+                return [("notice", {"text": live.text, **retold(live.text)})]
 
     def _live(self, kind: str, payload: Payload) -> Frame:
         return Frame(event_text(kind, in_session(self.shown_as, payload)), self.shown_as, self.seq, live=True)

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Error, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Error, Locator, Page, Playwright, expect, sync_playwright
 
 from coderelay.surfaces.web.page_files import APP
 from tests.coder_process import PROGRAM, Coder, Ran, Started
@@ -26,6 +26,7 @@ from tests.model_server.thread import model_server_thread
 from tests.patience import PATIENCE
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+ARGUMENTS = ("--no-sandbox", "--disable-gpu")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 expect.set_options(timeout=30_000)
@@ -105,9 +106,8 @@ def browser(
 ) -> Generator[Page]:
     """A page at the link. Errors in it, and whatever its security policy stops, fail the test."""
     problems: list[str] = []
-    with _one_at_a_time(), sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        context = chromium.new_context(
+    with one_at_a_time():
+        context = _shared.browser().new_context(
             viewport={"width": width, "height": height}, locale=locale, permissions=permissions
         )
         page = context.new_page()
@@ -119,12 +119,41 @@ def browser(
             page.goto(link)
             yield page
         finally:
-            chromium.close()
+            context.close()
     assert problems == []
 
 
+class _Shared:
+    """One browser for the tests of a module: to start it takes as long as most of them. It ends with the module
+    (`conftest`), because no other event loop can run in this thread until then."""
+
+    def __init__(self) -> None:
+        self._playwright: Playwright | None = None
+        self._browser: Browser | None = None
+
+    def playwright(self) -> Playwright:
+        self._playwright = self._playwright or sync_playwright().start()
+        return self._playwright
+
+    def browser(self) -> Browser:
+        if self._browser is None:
+            self._browser = self.playwright().chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        return self._browser
+
+    def close(self) -> None:
+        if self._browser is not None:
+            self._browser.close()
+        if self._playwright is not None:
+            self._playwright.stop()
+        self._playwright = self._browser = None
+
+
+_shared = _Shared()
+playwright_of_module, close_browser = _shared.playwright, _shared.close
+
+
 @contextmanager
-def _one_at_a_time() -> Generator[None]:
+def one_at_a_time() -> Generator[None]:
     """A browser takes all processors that it gets, so the workers of a test run take turns."""
     with open(Path(tempfile.gettempdir()) / "coder-tests-chromium.lock", "w", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)  # released when the file is closed

@@ -8,10 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, WebSocketRoute, expect, sync_playwright
+from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.web.app_stories import decide
-from tests.web.chromium import CHROMIUM, browser, conversation, desk, needs_app, needs_chromium, start
+from tests.web.chromium import (
+    ARGUMENTS,
+    CHROMIUM,
+    browser,
+    conversation,
+    desk,
+    needs_app,
+    needs_chromium,
+    one_at_a_time,
+    playwright_of_module,
+    start,
+)
 
 pytestmark = [needs_chromium, needs_app, pytest.mark.timeout(180)]
 MANY = 2000
@@ -75,9 +86,9 @@ _STANDALONE = """
 
 @contextmanager
 def _app_window(root: Path, url: str) -> Generator[Page]:
-    with sync_playwright() as playwright:
-        context = playwright.chromium.launch_persistent_context(
-            root / "profile", executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
+    with one_at_a_time():
+        context = playwright_of_module().chromium.launch_persistent_context(
+            root / "profile", executable_path=CHROMIUM, args=ARGUMENTS
         )
         page = context.pages[0]
         page.add_init_script(_STANDALONE)

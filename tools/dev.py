@@ -27,7 +27,7 @@ def main() -> int:
     record = _RECORDS / f"{port}.json"
     _end_earlier(record)
     env = {**os.environ, "PORT": port, "CODER_WEB_PORT": web_port}
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    signal.signal(signal.SIGTERM, _leave)
     running: list[subprocess.Popen[str]] = []
     try:
         server = [sys.executable, "-m", "coderelay.cli", "web", "--dev", "--no-open", "--port", web_port]
@@ -49,6 +49,10 @@ def main() -> int:
     finally:
         _end([psutil.Process(each.pid) for each in running if each.poll() is None])
         record.unlink(missing_ok=True)
+
+
+def _leave(*_: object) -> None:
+    sys.exit(0)
 
 
 def _end_earlier(record: Path) -> None:

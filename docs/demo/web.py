@@ -108,7 +108,9 @@ def _photograph(link: str) -> None:
 
 def _photograph_phone(browser: Browser, page: Page) -> None:
     """The ask about the command, in the dark, at a phone that is signed in as the page is."""
-    context = browser.new_context(viewport={"width": 390, "height": 700}, device_scale_factor=2, color_scheme="dark")
+    context = browser.new_context(
+        viewport={"width": 390, "height": 700}, device_scale_factor=2, color_scheme="dark", has_touch=True
+    )
     phone = context.new_page()
     phone.add_init_script(f"sessionStorage.setItem('token', {page.evaluate('sessionStorage.token')!r})")
     phone.goto(page.url)

@@ -30,6 +30,7 @@ CHECKS = {
     "multiSelect": True,
 }
 TITLER = "Give a title"
+WAITING = "echo waiting; until [ -e go ]; do sleep 0.05; done; echo over"
 
 
 def decide(history: History) -> Answer:
@@ -57,6 +58,15 @@ def _story(story: str, results: int, history: History) -> Answer:
             return proposes(bash("touch first.txt"), bash("touch second.txt"))
         case "edit", 0:
             return proposes(call("edit", path="cart.py", old="total = 0", new="total = 1"), write("new.txt", "new\n"))
+        case "sql", 0:
+            return proposes(call("edit", path="q.sql", old="-- every row\nselect 1;", new="++ rows;\nselect 2;"))
+        case "deep", _:
+            return says("> " * 20_000 + "the bottom")
+        case "wait", 0:
+            todos = [{"content": "Begin", "status": "completed"}, {"content": "Wait", "status": "in_progress"}]
+            return proposes(call("todo", items=todos), bash(WAITING))
+        case "task", 0:
+            return proposes(call("task", description="look around", prompt="story:none within the task"))
         case "question", 0:
             return proposes(call("ask_user", questions=[QUESTION]))
         case "plan", 0:

@@ -7,7 +7,7 @@ import pytest
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _browser_ends_with_its_module() -> Generator[None]:  # pyright: ignore[reportUnusedFunction] - pytest uses it
+def _browser_ends_with_its_module() -> Generator[None]:
     yield
     if (used := sys.modules.get("tests.web.chromium")) is not None:
         used.close_browser()

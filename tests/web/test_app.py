@@ -37,7 +37,7 @@ def test_b04_b18_b20_b28_x30_a_session_is_started_and_its_answer_drawn_without_l
         page.get_by_role("button", name="Thought").click()
         expect(page.get_by_text("That is one too many.")).to_be_visible()
         expect(page.get_by_text(re.compile(r"^Done · .* tokens"))).to_be_visible()  # B-31
-        expect(page.get_by_text("native · openai:scripted · default")).to_be_visible()
+        expect(page.get_by_text("native · openai:scripted · Ask first")).to_be_visible()
 
 
 def test_b29_b30_a_command_is_approved_and_its_result_folded_to_three_lines(tmp_path: Path):
@@ -237,6 +237,9 @@ def test_a_phone_has_the_sessions_in_a_drawer_and_chinese_where_the_browser_want
         expect(conversation(page).get_by_text("Found two causes.")).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         expect(page.get_by_role("navigation", name="会话")).to_have_count(0)
+        page.get_by_label("消息", exact=True).fill("/status")
+        page.keyboard.press("Enter")
+        expect(conversation(page).get_by_text(re.compile("模型 +openai:scripted"))).to_be_visible()  # by the server
         page.get_by_role("button", name="会话", exact=True).click()
         expect(page.get_by_role("navigation", name="会话")).to_be_visible()
         page.keyboard.press("Escape")

@@ -29,10 +29,10 @@ def _files(folder: Path) -> None:
     (folder / "cart.py").write_text(CART)
     (folder / "src" / "deep").mkdir(parents=True)
     (folder / "src" / "deep" / "café.txt").write_text("crème\n")
-    (folder / "logo.png").write_bytes(_png())
+    (folder / "logo.png").write_bytes(png())
 
 
-def _png() -> bytes:
+def png() -> bytes:
     """A red square that a person could see."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:

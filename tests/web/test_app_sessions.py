@@ -61,6 +61,7 @@ def test_b06_b19_the_history_of_a_session_is_asked_for_once(tmp_path: Path):
 
         asked = [each["payload"]["sessionId"] for each in sent if each["type"] == "session.history"]
         assert len(asked) == len(set(asked)) == 2
+        assert [each["type"] for each in sent].count("session.list") == 1
 
 
 def test_a60_a_rejection_that_stops_ends_the_turn_and_always_covers_the_next_call(tmp_path: Path):

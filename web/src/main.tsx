@@ -3,14 +3,20 @@ import { connect } from "./connection/socket";
 import { redeemLink, token } from "./connection/token";
 import { LANGUAGE } from "./language/t";
 import { App } from "./layout/App";
+import { Broken } from "./layout/Broken";
 import { applyTheme } from "./layout/theme";
+import { ErrorBoundary } from "./parts/ErrorBoundary";
 import { followLinks } from "./sessions/linked_session";
 import { dispatch } from "./store";
 import "./style.css";
 
 document.documentElement.lang = LANGUAGE;
 applyTheme();
-createRoot(document.getElementById("root")!).render(<App />);
+createRoot(document.getElementById("root")!).render(
+  <ErrorBoundary fallback={<Broken />}>
+    <App />
+  </ErrorBoundary>,
+);
 
 followLinks((id) => dispatch({ kind: "selected", id }));
 const problem = await redeemLink();

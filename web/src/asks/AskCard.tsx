@@ -10,7 +10,7 @@ import { QuestionAsk } from "./QuestionAsk";
 
 /** An open ask, with what is needed to decide it. */
 export function AskCard({ ask }: { ask: AskRequest }) {
-  const isSent = useStore((state) => ask.askId in state.answered);
+  const isSent = useStore((state) => state.answered[ask.askId] === "sent");
   const isOpen = useStore((state) => state.connection === "open");
   return (
     <section

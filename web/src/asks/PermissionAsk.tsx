@@ -1,8 +1,8 @@
-import { useState } from "react";
 import type { AskRequest } from "../contract/server_events";
 import { Diff } from "../conversation/Diff";
 import { inLanguage, t } from "../language/t";
 import { DownIcon } from "../parts/icons";
+import { useKeptState } from "../parts/kept_state";
 import { Menu, MenuItem } from "../parts/Menu";
 import { answer } from "./answer";
 import { permissionQuestion, rememberedCommand } from "./ask_text";
@@ -10,7 +10,7 @@ import { TextAnswer } from "./TextAnswer";
 import { useStore } from "../store";
 
 export function PermissionAsk({ ask }: { ask: AskRequest }) {
-  const [isTyping, setTyping] = useState(false);
+  const [isTyping, setTyping] = useKeptState(`${ask.askId}/typing`, false);
   const allow = (scope: "once" | "session" | "project" | "person") => answer(ask, { behavior: "allow", scope });
   const remembered = rememberedCommand(ask);
   return (
@@ -20,6 +20,7 @@ export function PermissionAsk({ ask }: { ask: AskRequest }) {
       <Subject ask={ask} />
       {isTyping ? (
         <TextAnswer
+          name={ask.askId}
           label={t("What should be done instead?")}
           action={t("Deny")}
           onSend={(message) => answer(ask, { behavior: "deny", message })}
@@ -48,23 +49,23 @@ export function PermissionAsk({ ask }: { ask: AskRequest }) {
               </MenuItem>
             )}
           </Menu>
-          <span className="ml-auto flex gap-2">
-          <button type="button" className="button" onClick={() => answer(ask, { behavior: "deny" })}>
-            {t("Deny")}
-          </button>
-          <Menu
-            align="end"
-            button={
-              <button type="button" className="button px-2" aria-label={t("More ways to deny")}>
-                <DownIcon size={12} />
-              </button>
-            }
-          >
-            <MenuItem onSelect={() => setTyping(true)}>{t("Deny and say what to do instead …")}</MenuItem>
-            <MenuItem danger onSelect={() => answer(ask, { behavior: "deny_and_stop" })}>
-              {t("Deny and stop")}
-            </MenuItem>
-          </Menu>
+          <span className="flex sm:ml-3">
+            <button type="button" className="button rounded-r-none" onClick={() => answer(ask, { behavior: "deny" })}>
+              {t("Deny")}
+            </button>
+            <Menu
+              align="end"
+              button={
+                <button type="button" className="button -ml-px rounded-l-none px-1.5" aria-label={t("More ways to deny")}>
+                  <DownIcon size={12} />
+                </button>
+              }
+            >
+              <MenuItem onSelect={() => setTyping(true)}>{t("Deny and say what to do instead …")}</MenuItem>
+              <MenuItem danger onSelect={() => answer(ask, { behavior: "deny_and_stop" })}>
+                {t("Deny and stop")}
+              </MenuItem>
+            </Menu>
           </span>
         </div>
       )}
@@ -99,7 +100,7 @@ function Subject({ ask }: { ask: AskRequest }) {
     return (
       <div className="mt-2">
         <p className="mb-1 font-mono text-xs break-all text-soft">{ask.paths?.map((each) => (cwd && each.startsWith(`${cwd}/`) ? each.slice(cwd.length + 1) : each)).join(" ") ?? ask.title}</p>
-        <Diff diff={ask.diff} lines={24} />
+        <Diff diff={ask.diff} lines={24} name={ask.askId} />
       </div>
     );
   const text = ask.url ?? ask.paths?.join("\n") ?? JSON.stringify(ask.input, null, 2);

@@ -1,12 +1,12 @@
-import { useState } from "react";
 import type { AskRequest } from "../contract/server_events";
 import { t } from "../language/t";
 import { Markdown } from "../markdown/Markdown";
+import { useKeptState } from "../parts/kept_state";
 import { answer } from "./answer";
 import { TextAnswer } from "./TextAnswer";
 
 export function PlanAsk({ ask }: { ask: AskRequest }) {
-  const [isTyping, setTyping] = useState(false);
+  const [isTyping, setTyping] = useKeptState(`${ask.askId}/typing`, false);
   const decide = (option: "smart" | "default" | "keep") => answer(ask, { behavior: "plan", option });
   return (
     <>
@@ -16,6 +16,7 @@ export function PlanAsk({ ask }: { ask: AskRequest }) {
       </div>
       {isTyping ? (
         <TextAnswer
+          name={ask.askId}
           label={t("What should be different?")}
           action={t("Send")}
           onSend={(feedback) => answer(ask, { behavior: "plan", option: "feedback", feedback })}

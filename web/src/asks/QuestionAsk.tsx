@@ -1,34 +1,37 @@
-import { useState } from "react";
 import type { AskRequest, Question } from "../contract/server_events";
 import { t } from "../language/t";
+import { useKeptState } from "../parts/kept_state";
 import { answer } from "./answer";
 import { joinedAnswer } from "./joined_answer";
 
 /** Questions of the agent. One question with one choice is answered with the click. */
 export function QuestionAsk({ ask }: { ask: AskRequest }) {
   const questions = (ask.input.questions ?? []) as Question[];
-  const [chosen, setChosen] = useState<Record<string, string[]>>({});
-  const [other, setOther] = useState<Record<string, string>>({});
+  const [chosen, setChosen] = useKeptState<Record<string, string[]>>(`${ask.askId}/chosen`, {});
+  const [other, setOther] = useKeptState<Record<string, string>>(`${ask.askId}/other`, {});
   const isOnClick = questions.length === 1 && !questions[0]!.multiSelect;
-  const submit = (labels: Record<string, string[]>) => {
+  const submit = (labels: Record<string, string[]>, texts: Record<string, string>) => {
     const answers = Object.fromEntries(
-      questions.map(({ question }) => [question, joinedAnswer(labels[question] ?? [], other[question] ?? "")]),
+      questions.map(({ question }) => [question, joinedAnswer(labels[question] ?? [], texts[question] ?? "")]),
     );
     answer(ask, { behavior: "allow", updatedInput: { ...ask.input, answers } });
   };
+  /** Of a question with one answer, a choice takes the place of a text, and the other way round. */
   const choose = ({ question, multiSelect }: Question, label: string) => {
     const before = chosen[question] ?? [];
     const toggled = before.includes(label) ? before.filter((each) => each !== label) : [...before, label];
-    const next = { ...chosen, [question]: multiSelect ? toggled : [label] };
-    setChosen(next);
-    if (isOnClick) submit(next);
+    const labels = { ...chosen, [question]: multiSelect ? toggled : [label] };
+    const texts = multiSelect ? other : { ...other, [question]: "" };
+    setChosen(labels);
+    setOther(texts);
+    if (isOnClick) submit(labels, texts);
   };
   const isComplete = questions.every(({ question }) => chosen[question]?.length || other[question]?.trim());
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        if (isComplete) submit(chosen);
+        if (isComplete) submit(chosen, other);
       }}
     >
       {questions.map((each) => (
@@ -44,12 +47,12 @@ export function QuestionAsk({ ask }: { ask: AskRequest }) {
           }}
         />
       ))}
-      <div className="mt-3 flex justify-end gap-2">
-        <button type="button" className="button" onClick={() => answer(ask, { behavior: "deny" })}>
-          {t("Cancel")}
-        </button>
+      <div className="mt-3 flex gap-2">
         <button type="submit" className="button primary" disabled={!isComplete}>
           {t("Answer")}
+        </button>
+        <button type="button" className="button" onClick={() => answer(ask, { behavior: "deny" })}>
+          {t("Cancel")}
         </button>
       </div>
     </form>

@@ -1,9 +1,9 @@
-import { useState } from "react";
 import { t } from "../language/t";
+import { useKeptState } from "../parts/kept_state";
 
 /** A line of text as an answer. */
-export function TextAnswer(props: { label: string; action: string; onSend: (text: string) => void; onCancel: () => void }) {
-  const [text, setText] = useState("");
+export function TextAnswer(props: { name: string; label: string; action: string; onSend: (text: string) => void; onCancel: () => void }) {
+  const [text, setText] = useKeptState(`${props.name}/text`, "");
   return (
     <form
       className="mt-3 flex flex-wrap gap-2"

@@ -6,9 +6,11 @@ import { dispatch } from "../store";
 
 export type Result = PermissionPayload["result"];
 
-/** Answer an ask. It stays open on the page until the server says that it is resolved. */
-export function answer(ask: AskRequest, result: Result): void {
+/** Answer an ask. It stays open on the page until the server says that it is resolved. Returns whether it was sent. */
+export function answer(ask: AskRequest, result: Result): boolean {
   const payload = { sessionId: ask.sessionId, toolUseId: ask.toolUseId, askId: ask.askId, result };
-  if (send({ type: "permission.response", payload })) dispatch({ kind: "answered", askId: ask.askId });
+  const isSent = send({ type: "permission.response", payload });
+  if (isSent) dispatch({ kind: "answered", askId: ask.askId });
   else dispatch({ kind: "told", text: t("There is no connection. The answer was not sent.") });
+  return isSent;
 }

@@ -28,7 +28,7 @@ export function permissionQuestion(ask: AskRequest): string {
 
 const VIAS: Record<string, () => string> = {
   terminal: () => t("in the terminal"),
-  web: () => t("in another browser"),
+  web: () => t("in a browser"),
   feishu: () => t("in the chat"),
   acp: () => t("in the editor"),
   cli: () => t("on the command line"),

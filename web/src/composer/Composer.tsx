@@ -7,11 +7,11 @@ import { t } from "../language/t";
 import { CloseIcon, ImageIcon, SendIcon, StopIcon } from "../parts/icons";
 import type { QueuedPrompt } from "../state/state";
 import { dispatch, useStore } from "../store";
-import { readImages } from "./attachments";
+import { isTooLarge, readImages } from "./attachments";
 import { ContextChip } from "./ContextChip";
 import { contextOf, detachSelection, removeIdeContext, useContexts } from "./context";
-import { draftOf, setDraft, useDrafts } from "./drafts";
-import { type Enter, enterAction } from "./enter";
+import { addImages, draftOf, imagesOf, setDraft, setImages, useDrafts, useImages } from "./drafts";
+import { type Enter, enterAction, isComposing } from "./enter";
 import { Queue } from "./Queue";
 import { LIST_ID, Suggestions } from "./Suggestions";
 import { Switches } from "./Switches";
@@ -22,7 +22,7 @@ export const Composer = memo(function Composer({ row, queue, question }: { row: 
   const { id } = row;
   const text = useDrafts((drafts) => draftOf(id, drafts));
   const connection = useStore((state) => state.connection);
-  const [images, setImages] = useState<Attachment[]>([]);
+  const images = useImages((all) => imagesOf(id, all));
   const [isDragging, setDragging] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
@@ -33,33 +33,30 @@ export const Composer = memo(function Composer({ row, queue, question }: { row: 
   const contexts = useContexts();
   const context = contextOf(id, contexts, ide);
   const suggestions = useSuggestions(row, text, field, (next) => setDraft(id, next));
-  useReturned(id, text);
   useEffect(() => {
     if (window.matchMedia("(min-width: 768px)").matches && !document.querySelector("dialog[open]")) field.current?.focus();
   }, []);
 
   const submit = (steer: boolean) => {
     if (!canSend) return;
+    if (isTooLarge(text, images)) return dispatch({ kind: "told", text: t("The message is too large. With its images, it may have 8 MB."), sessionId: id });
     const requestId = crypto.randomUUID();
     const payload = { sessionId: id, prompt: text, steer: steer && isRunning, attachments: images, ideContext: context, requestId };
     if (!send({ type: "session.continue", payload })) return;
-    dispatch({ kind: "sent", requestId, sessionId: id, text });
+    dispatch({ kind: "sent", requestId, sessionId: id, text, images });
     setDraft(id, "");
-    setImages([]);
+    setImages(id, []);
     detachSelection(id);
   };
   const answerWithText = () => {
     const asked = (question?.input.questions as Question[])[0]!.question;
-    answer(question!, { behavior: "allow", updatedInput: { ...question!.input, answers: { [asked]: text.trim() } } });
-    setDraft(id, "");
+    const updatedInput = { ...question!.input, answers: { [asked]: text.trim() } };
+    if (answer(question!, { behavior: "allow", updatedInput })) setDraft(id, "");
   };
   const stop = () => send({ type: "session.stop", payload: { sessionId: id } });
-  const add = async (files: Iterable<File>) => {
-    const read = await readImages(files);
-    setImages((before) => [...before, ...read]);
-  };
+  const add = async (files: Iterable<File>) => addImages(id, await readImages(files));
   const press = (event: KeyboardEvent) => {
-    if (event.nativeEvent.isComposing || suggestions.press(event) || event.key !== "Enter" || event.shiftKey) return;
+    if (isComposing(event) || suggestions.press(event) || event.key !== "Enter" || event.shiftKey) return;
     event.preventDefault();
     const action = enterAction(row, event.ctrlKey || event.metaKey);
     if (action === "stop") stop();
@@ -91,7 +88,7 @@ export const Composer = memo(function Composer({ row, queue, question }: { row: 
           <Suggestions label={t("Suggestions")} found={suggestions.found} chosen={suggestions.chosen} onChoose={suggestions.choose} />
         )}
         {context && <ContextChip context={context} onRemove={() => removeContext(id, ide)} />}
-        {images.length > 0 && <Images images={images} onChange={setImages} />}
+        {images.length > 0 && <Images images={images} onChange={(left) => setImages(id, left)} />}
         <textarea
           ref={field}
           rows={1}
@@ -177,16 +174,6 @@ function placeholder(enter: Enter): string {
 function removeContext(id: string, ide: IdeContext | null): void {
   if (useContexts.getState().selections[id]) detachSelection(id);
   else if (ide) removeIdeContext(ide);
-}
-
-/** A prompt that did not reach the server stands in the field again. */
-function useReturned(id: string, text: string): void {
-  const returned = useStore((state) => state.returned[id]);
-  useEffect(() => {
-    if (returned === undefined) return;
-    setDraft(id, [returned, text].filter(Boolean).join("\n\n"));
-    dispatch({ kind: "taken-back", sessionId: id });
-  }, [id, returned, text]);
 }
 
 function Images({ images, onChange }: { images: Attachment[]; onChange: (images: Attachment[]) => void }) {

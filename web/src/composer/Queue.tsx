@@ -2,6 +2,7 @@ import { useState } from "react";
 import { send } from "../connection/socket";
 import { t } from "../language/t";
 import type { QueuedPrompt } from "../state/state";
+import { isComposing } from "./enter";
 
 /** Prompts that wait until the session is free. They can be changed and taken back until then. */
 export function Queue({ queue, sessionId }: { queue: QueuedPrompt[]; sessionId: string }) {
@@ -18,8 +19,8 @@ export function Queue({ queue, sessionId }: { queue: QueuedPrompt[]; sessionId: 
 function QueueLine({ prompt, sessionId }: { prompt: QueuedPrompt; sessionId: string }) {
   const [edited, setEdited] = useState<string | null>(null);
   const save = () => {
-    if (edited?.trim()) send({ type: "prompt.edit", payload: { sessionId, promptId: prompt.id, prompt: edited } });
-    setEdited(null);
+    const isSame = !edited?.trim() || edited === prompt.text;
+    if (isSame || send({ type: "prompt.edit", payload: { sessionId, promptId: prompt.id, prompt: edited! } })) setEdited(null);
   };
   return (
     <li className="flex items-center gap-2">
@@ -36,7 +37,7 @@ function QueueLine({ prompt, sessionId }: { prompt: QueuedPrompt; sessionId: str
           aria-label={t("Queued message")}
           onChange={(event) => setEdited(event.target.value)}
           onKeyDown={(event) => {
-            if (event.key === "Enter") save();
+            if (event.key === "Enter" && !isComposing(event)) save();
             if (event.key === "Escape") setEdited(null);
           }}
         />

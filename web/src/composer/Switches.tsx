@@ -1,4 +1,4 @@
-import { memo, useState } from "react";
+import { memo, type ReactNode, useState } from "react";
 import { type Choices, choices } from "../connection/api";
 import { send } from "../connection/socket";
 import type { ConfigurePayload } from "../contract/client_events";
@@ -8,7 +8,7 @@ import { type Choice, Menu, MenuChoices } from "../parts/Menu";
 import { modeChoices, modeLabel } from "../sessions/modes";
 import type { SessionRow } from "../contract/server_events";
 
-/** Mode, model and thinking of the session, from the next turn on. */
+/** Mode, model, thinking and agent of the session, from the next turn on. */
 export const Switches = memo(function Switches({ row }: { row: SessionRow }) {
   const [found, setFound] = useState<Choices | null>(null);
   const load = () => {
@@ -16,31 +16,33 @@ export const Switches = memo(function Switches({ row }: { row: SessionRow }) {
   };
   const change = (changed: Omit<ConfigurePayload, "sessionId">) =>
     send({ type: "session.configure", payload: { sessionId: row.id, ...changed } });
-  const names = [...new Set([row.model ?? "", ...(found?.models.map((each) => each.name) ?? [])])].filter(Boolean);
+  const models = [...new Set([row.model ?? "", ...(found?.models.map((each) => each.name) ?? [])])].filter(Boolean);
+  const agents = [...new Set([row.agent ?? "", ...(found?.agents.filter((each) => !each.problem).map((each) => each.name) ?? [])])].filter(Boolean);
+  const think = { value: row.think ?? "auto", choices: LEVELS.map((each) => ({ value: each, label: thinkText(each) })), onChoose: (level: string) => change({ think: level as ConfigurePayload["think"] }) };
   return (
     <>
-      <Switch label={t("Mode")} shown={modeLabel(row.mode)} value={row.mode ?? ""} choices={modeChoices()} onChoose={(mode) => change({ mode: mode as ConfigurePayload["mode"] })} />
-      <Switch
-        label={t("Model")}
-        shown={shortModel(row.model)}
-        value={row.model ?? ""}
-        choices={names.map((each) => ({ value: each, label: each }))}
-        onOpen={load}
-        onChoose={(model) => change({ model })}
-      />
-      <Switch
-        label={t("Thinking")}
-        shown={t("Thinking: {level}", { level: thinkText(row.think ?? "auto") })}
-        value={row.think ?? "auto"}
-        choices={["auto", "off", "low", "medium", "high"].map((each) => ({ value: each, label: thinkText(each) }))}
-        onChoose={(think) => change({ think: think as ConfigurePayload["think"] })}
-        className="max-sm:hidden"
-      />
+      <Switch label={t("Mode")} shown={modeLabel(row.mode)}>
+        <MenuChoices value={row.mode ?? ""} choices={modeChoices()} onChoose={(mode) => change({ mode: mode as ConfigurePayload["mode"] })} />
+      </Switch>
+      <Switch label={t("Model")} shown={shortModel(row.model)} onOpen={load}>
+        <MenuChoices label={t("Model")} value={row.model ?? ""} choices={named(models)} onChoose={(model) => change({ model })} />
+        <MenuChoices label={t("Thinking")} className="sm:hidden" {...think} />
+        {agents.length > 1 && <MenuChoices label={t("Agent")} value={row.agent ?? ""} choices={named(agents)} onChoose={(agent) => change({ agent })} />}
+      </Switch>
+      <Switch label={t("Thinking")} shown={t("Thinking: {level}", { level: thinkText(think.value) })} className="max-sm:hidden">
+        <MenuChoices {...think} />
+      </Switch>
     </>
   );
 });
 
-function Switch(props: { label: string; shown: string; value: string; choices: Choice[]; onChoose: (value: string) => void; onOpen?: () => void; className?: string }) {
+const LEVELS = ["auto", "off", "low", "medium", "high"];
+
+function named(values: string[]): Choice[] {
+  return values.map((each) => ({ value: each, label: each }));
+}
+
+function Switch(props: { label: string; shown: string; children: ReactNode; onOpen?: () => void; className?: string }) {
   return (
     <Menu
       side="top"
@@ -57,7 +59,7 @@ function Switch(props: { label: string; shown: string; value: string; choices: C
         </button>
       }
     >
-      <MenuChoices value={props.value} choices={props.choices} onChoose={props.onChoose} />
+      {props.children}
     </Menu>
   );
 }

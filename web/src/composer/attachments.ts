@@ -4,6 +4,7 @@ import { dispatch } from "../store";
 
 const TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const MOST_BYTES = 4 * 1024 * 1024;
+const MOST_MESSAGE = 8 * 1024 * 1024 - 64 * 1024; // the server takes 8 MiB, with everything around it
 
 /** The images among pasted, dropped or chosen files; what cannot be sent is told. */
 export async function readImages(files: Iterable<File>): Promise<Attachment[]> {
@@ -14,6 +15,11 @@ export async function readImages(files: Iterable<File>): Promise<Attachment[]> {
     else read.push({ mimeType: file.type, data: await base64(file) });
   }
   return read;
+}
+
+/** Whether the server would not take the message. */
+export function isTooLarge(text: string, images: Attachment[]): boolean {
+  return new Blob([text]).size + images.reduce((sum, each) => sum + each.data.length, 0) > MOST_MESSAGE;
 }
 
 function base64(file: File): Promise<string> {

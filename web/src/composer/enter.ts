@@ -1,3 +1,4 @@
+import type { KeyboardEvent } from "react";
 import type { SessionRow } from "../contract/server_events";
 
 export type Enter = "send" | "queue" | "steer" | "stop" | "nothing";
@@ -15,4 +16,9 @@ export function enterAction(row: Pick<SessionRow, "status" | "inputWhileRunning"
     default:
       return withCtrl ? "steer" : "queue";
   }
+}
+
+/** Whether a key belongs to an input method, which makes characters of several keys. Safari says so by its number only. */
+export function isComposing({ nativeEvent }: KeyboardEvent): boolean {
+  return nativeEvent.isComposing || nativeEvent.keyCode === 229;
 }

@@ -1,5 +1,6 @@
 // The calls of the server besides the stream of events.
 
+import { LANGUAGE } from "../language/t";
 import { token } from "./token";
 
 export class CallFailed extends Error {
@@ -12,7 +13,7 @@ export class CallFailed extends Error {
 }
 
 async function call<T>(path: string, body?: unknown): Promise<T> {
-  const headers: Record<string, string> = { authorization: `Bearer ${token()}` };
+  const headers: Record<string, string> = { authorization: `Bearer ${token()}`, "accept-language": LANGUAGE };
   const more = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
   if (body !== undefined) headers["content-type"] = "application/json";
   const answer = await fetch(path, { headers, ...more });

@@ -2,6 +2,7 @@
 
 import type { ClientEvent } from "../contract/client_events";
 import type { ServerEvent } from "../contract/server_events";
+import { LANGUAGE } from "../language/t";
 import { wanted } from "../state/reduce";
 import { dispatch, useStore } from "../store";
 import { isRefused } from "./api";
@@ -16,9 +17,9 @@ let timer: number | undefined;
 
 export function connect(): void {
   window.clearTimeout(timer);
-  if (socket && socket.readyState <= WebSocket.OPEN) return;
+  if (!token() || (socket && socket.readyState <= WebSocket.OPEN)) return;
   const scheme = location.protocol === "https:" ? "wss" : "ws";
-  const opened = new WebSocket(`${scheme}://${location.host}/events`, ["coder.v1.batch", "coder.v1", `bearer.${token()}`]);
+  const opened = new WebSocket(`${scheme}://${location.host}/events`, ["coder.v1.batch", "coder.v1", `bearer.${token()}`, `lang.${LANGUAGE}`]);
   socket = opened;
   opened.onopen = () => {
     wait = FIRST_WAIT;

@@ -1,6 +1,8 @@
 // The token comes from the one-time link that `coder web` prints. A tab keeps it until it is closed; the window of the
 // installed app keeps it for the next start, because nobody gives it a link then.
 
+import { LANGUAGE, t } from "../language/t";
+
 const KEY = "token";
 
 export function token(): string | null {
@@ -40,7 +42,7 @@ export async function signIn(secret: string): Promise<string | null> {
   try {
     const answer = await fetch("/api/login", {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", "accept-language": LANGUAGE },
       body: JSON.stringify({ secret }),
     });
     const body = await answer.json();
@@ -48,6 +50,6 @@ export async function signIn(secret: string): Promise<string | null> {
     keep(body.token);
     return null;
   } catch {
-    return "The server does not answer.";
+    return t("The server does not answer.");
   }
 }

@@ -23,6 +23,7 @@ export interface SessionRow {
   costUsd?: number | null;
   contextTokens?: number;
   error?: string;
+  errorRetold?: Retold;
   parked?: boolean;
   folders?: string[];
   /** Why nobody works on a session that has something to do. */
@@ -88,6 +89,7 @@ export interface Turn {
   at: number;
   changes: FileChange[];
   problem?: string;
+  retold?: Retold;
 }
 
 /** A slash command that may be used here. */

@@ -9,17 +9,33 @@ import { LiveRow } from "./LiveRow";
 import { useStickToBottom } from "./stick_to_bottom";
 
 const HEIGHTS: Record<Item["kind"], number> = { prompt: 72, text: 140, thinking: 32, tool: 68, init: 36, result: 36, line: 32 };
+const LIVE_HEIGHT = 80;
 
-/** The conversation of a session. Only what is on the screen is in the page. */
+/** The conversation of a session. */
 export function Conversation({ session }: { session: Session }) {
+  if (session.items.length || session.hydration === "done") return <Rows session={session} />;
+  return (
+    <div className="min-h-0 flex-1 overflow-y-auto" role="log" aria-label={t("Conversation")} tabIndex={0}>
+      <div className="mx-auto w-full max-w-3xl px-4 md:px-6">
+        <LiveRow session={session} />
+      </div>
+    </div>
+  );
+}
+
+/** Only the rows that are on the screen are in the page. The first that are drawn are the last ones: nothing is drawn
+ * that nobody sees. */
+function Rows({ session }: { session: Session }) {
   const scroller = useRef<HTMLDivElement>(null);
   const { items } = session;
   const virtual = useVirtualizer({
     count: items.length + 1,
     getScrollElement: () => scroller.current,
-    estimateSize: (index) => (index < items.length ? HEIGHTS[items[index]!.kind] : 80),
+    estimateSize: (index) => (index < items.length ? HEIGHTS[items[index]!.kind] : LIVE_HEIGHT),
     getItemKey: (index) => (index < items.length ? items[index]!.key : "live"),
-    overscan: 6,
+    initialOffset: () => items.reduce((sum, each) => sum + HEIGHTS[each.kind], LIVE_HEIGHT),
+    initialRect: { width: 0, height: window.innerHeight },
+    overscan: 4,
   });
   const { isAtBottom, toBottom, content } = useStickToBottom(scroller, virtual.getTotalSize());
   return (

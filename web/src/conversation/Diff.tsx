@@ -1,12 +1,13 @@
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import { t } from "../language/t";
+import { useKeptState } from "../parts/kept_state";
 import { DiffLines } from "./DiffLines";
 import { DiffSwitch, useDiffView } from "./diff_view";
 import { type DiffRow, rowsOfDiff } from "./line_diff";
 
 /** A change, line by line: the first `lines` of it, and the rest on demand. */
-export function Diff({ diff, rows, lines }: { diff?: string; rows?: DiffRow[]; lines: number }) {
-  const [isOpen, setOpen] = useState(false);
+export function Diff({ diff, rows, lines, name }: { diff?: string; rows?: DiffRow[]; lines: number; name: string }) {
+  const [isOpen, setOpen] = useKeptState(`${name}/diff`, false);
   const view = useDiffView();
   const all = useMemo(() => rows ?? rowsOfDiff(diff ?? ""), [rows, diff]);
   const count = (kind: DiffRow["kind"]) => all.filter((each) => each.kind === kind).length;

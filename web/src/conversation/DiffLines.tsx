@@ -6,13 +6,14 @@ import { type DiffRow, type SplitRow, splitRows } from "./line_diff";
 const MARKS = { added: "+", removed: "−", same: " ", hunk: "", file: "" };
 const COLOURS = { added: "bg-added", removed: "bg-removed", same: "text-faint", hunk: "pt-1 text-faint", file: "pt-2 font-semibold" };
 
-/** The lines of a diff, one below the other or side by side. */
+/** The lines of a diff, one below the other or side by side; what is only added or only removed has one side. */
 export const DiffLines = memo(function DiffLines({ rows, view, className = "" }: { rows: DiffRow[]; view: DiffView; className?: string }) {
+  const isSplit = view === "split" && rows.some((each) => each.kind === "added") && rows.some((each) => each.kind === "removed");
   const hasNumbers = rows.some((each) => each.old || each.now);
   const shown = hasNumbers ? withGaps(rows) : rows;
   return (
-    <div tabIndex={0} role="group" aria-label={t("Change")} data-view={view} className={`code-block overflow-auto py-1.5 font-mono text-xs leading-relaxed ${className}`}>
-      {view === "split" ? (
+    <div tabIndex={0} role="group" aria-label={t("Change")} data-view={isSplit ? "split" : "unified"} className={`code-block overflow-auto py-1.5 font-mono text-xs leading-relaxed ${className}`}>
+      {isSplit ? (
         <div>
           {splitRows(shown).map((row, index) => (
             <Pair key={index} row={row} hasNumbers={hasNumbers} />

@@ -20,7 +20,7 @@ export function LiveRow({ session }: { session: Session }) {
   const isWorking = row.status === "running" && !asks.length && !row.waiting;
   return (
     <div className="pb-8">
-      {writing?.thinking && <Thinking text={writing.thinking} live={writing.isThinking} />}
+      {writing?.thinking && <Thinking text={writing.thinking} name={`${row.id}/live`} live={writing.isThinking} />}
       {writing?.text && (
         <div className="py-2" data-writing>
           <GrowingMarkdown text={writing.text} />
@@ -34,12 +34,12 @@ export function LiveRow({ session }: { session: Session }) {
       {isWorking && (
         <p role="status" className="flex items-center gap-2 py-2 text-sm text-faint">
           <span className="status-dot running" />
-          {note || (writing?.text ? t("Writing …") : t("Working …"))}
+          {note ? inLanguage(note.text, note.retold) : writing?.text ? t("Writing …") : t("Working …")}
         </p>
       )}
       {row.waiting && <WaitingForHost row={row} />}
       <LastChanges session={session} />
-      {row.status === "error" && row.error && items.at(-1)?.kind !== "result" && <p className="py-2 text-sm text-bad">{row.error}</p>}
+      {row.status === "error" && row.error && items.at(-1)?.kind !== "result" && <p className="py-2 text-sm text-bad">{inLanguage(row.error, row.errorRetold)}</p>}
     </div>
   );
 }

@@ -1,11 +1,11 @@
-import { useState } from "react";
 import { t } from "../language/t";
 import { GrowingMarkdown, Markdown } from "../markdown/Markdown";
 import { ChevronIcon } from "../parts/icons";
+import { useKeptState } from "../parts/kept_state";
 
 /** What the model thought, folded. */
-export function Thinking({ text, live }: { text: string; live?: boolean }) {
-  const [isOpen, setOpen] = useState(false);
+export function Thinking({ text, name, live }: { text: string; name: string; live?: boolean }) {
+  const [isOpen, setOpen] = useKeptState(`${name}/open`, false);
   return (
     <div className="py-1 text-sm">
       <button type="button" aria-expanded={isOpen} className="flex items-center gap-1 text-faint hover:text-soft" onClick={() => setOpen(!isOpen)}>

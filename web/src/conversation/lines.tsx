@@ -1,18 +1,22 @@
-import { useState } from "react";
 import { askResolutionText } from "./resolution_text";
-import { t } from "../language/t";
+import { inLanguage, t } from "../language/t";
 import { Markdown } from "../markdown/Markdown";
+import { modeLabel } from "../sessions/modes";
 import type { Item } from "../state/items";
 import type { Resolution } from "../contract/server_events";
 import { duration } from "./duration";
 import { Diff } from "./Diff";
 import { ChevronIcon } from "../parts/icons";
+import { useKeptState } from "../parts/kept_state";
 
 type Of<K extends Item["kind"]> = Extract<Item, { kind: K }>;
 
+/** The modes as the contract names them. */
+const OUTSIDE_NAMES: Record<string, string> = { acceptEdits: "auto-edit", bypassPermissions: "yolo" };
+
 /** What a turn runs with: agent, model, mode, folder; the id on demand. */
 export function InitLine({ item }: { item: Of<"init"> }) {
-  const parts = [item.agent, item.model, item.mode].filter(Boolean);
+  const parts = [item.agent, item.model, modeLabel(OUTSIDE_NAMES[item.mode] ?? item.mode)].filter(Boolean);
   return (
     <p className="truncate py-1 text-xs text-faint" title={`${item.cwd}\n${item.sessionId}`}>
       {parts.join(" · ")}
@@ -32,14 +36,14 @@ export function ResultLine({ item }: { item: Of<"result"> }) {
   if (item.ok) return <p className="py-1 text-xs text-faint">{[t("Done"), ...facts].join(" · ")}</p>;
   return (
     <div className="py-1 text-sm">
-      {item.error && <p className="whitespace-pre-wrap text-bad">{item.error}</p>}
+      {item.error && <p className="whitespace-pre-wrap text-bad">{inLanguage(item.error, item.retold)}</p>}
       <p className="text-xs text-faint">{[item.error ? t("Failed") : t("Stopped"), ...facts].join(" · ")}</p>
     </div>
   );
 }
 
-export function NoteLine({ item }: { item: Of<"line"> }) {
-  const [isOpen, setOpen] = useState(false);
+export function NoteLine({ item, name }: { item: Of<"line">; name: string }) {
+  const [isOpen, setOpen] = useKeptState(`${name}/open`, false);
   switch (item.line) {
     case "compacted":
       return (
@@ -62,7 +66,7 @@ export function NoteLine({ item }: { item: Of<"line"> }) {
       return (
         <div className="py-2 text-sm">
           <pre className="font-mono text-[13px] whitespace-pre-wrap text-soft">{item.text}</pre>
-          {item.detail && <Diff diff={item.detail} lines={24} />}
+          {item.detail && <Diff diff={item.detail} lines={24} name={name} />}
         </div>
       );
     case "undone":

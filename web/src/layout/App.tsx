@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useState } from "react";
 import { Composer } from "../composer/Composer";
+import { useReturned } from "../composer/drafts";
 import { Conversation } from "../conversation/Conversation";
 import { t } from "../language/t";
 import { NewSessionDialog } from "../sessions/NewSessionDialog";
@@ -27,6 +28,7 @@ export function App() {
   const [isDrawerOpen, setDrawerOpen] = useState(false);
   useAttention();
   useNotifications();
+  useReturned();
   if (connection === "refused") return <SignedOut />;
   return (
     <div className="flex h-full">

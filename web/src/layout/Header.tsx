@@ -13,7 +13,7 @@ export const Header = memo(function Header({ id, onMenu }: { id: string | null; 
     <header className="flex h-13 shrink-0 items-center gap-2 border-b border-line px-3 md:px-5">
       <button type="button" className="icon-button relative md:hidden" aria-label={t("Sessions")} onClick={onMenu}>
         <MenuIcon />
-        {waiting > 0 && <span className="absolute top-0.5 right-0.5 size-2 rounded-full bg-warn" />}
+        {waiting > 0 && <span className="absolute top-[18%] right-[18%] size-2 rounded-full bg-warn" />}
       </button>
       {shown && (
         <>
@@ -53,7 +53,7 @@ function PanelButtons() {
   return (
     <span className="flex gap-0.5">
       {button("files", t("Files"), FolderIcon)}
-      {button("changes", t("Changes"), ChangesIcon)}
+      {button("changes", t("Changes"), ChangesIcon, "max-sm:hidden")}
       {button("usage", t("Usage"), UsageIcon, "max-sm:hidden")}
     </span>
   );

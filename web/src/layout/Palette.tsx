@@ -1,11 +1,14 @@
 import { Command } from "cmdk";
 import { useEffect, useState } from "react";
-import { requestWanted } from "../connection/socket";
+import { requestWanted, send } from "../connection/socket";
+import type { ConfigurePayload } from "../contract/client_events";
 import { t } from "../language/t";
 import { Dialog } from "../parts/Dialog";
+import { CheckIcon } from "../parts/icons";
+import { modeChoices } from "../sessions/modes";
 import { folderName } from "../sessions/session_state";
 import { useRows, useShownSession } from "../sessions/shown_session";
-import { dispatch } from "../store";
+import { dispatch, useSelected } from "../store";
 import { useNotificationSwitch } from "./notifications";
 import { useTheme } from "./theme";
 
@@ -26,6 +29,7 @@ export function Palette() {
 
 function PaletteDialog({ onClose }: { onClose: () => void }) {
   const rows = useRows();
+  const session = useSelected();
   const [, setTheme] = useTheme();
   const [isNotifying, toggleNotifications] = useNotificationSwitch();
   const go = (run: () => void) => () => {
@@ -44,6 +48,9 @@ function PaletteDialog({ onClose }: { onClose: () => void }) {
           <Command.Empty className="px-3 py-6 text-center text-sm text-faint">{t("Nothing found")}</Command.Empty>
           <Command.Group heading={t("Actions")}>
             <Command.Item onSelect={go(() => dispatch({ kind: "new-session", open: true }))}>{t("New session")}</Command.Item>
+            {session?.row.status === "running" && (
+              <Command.Item onSelect={go(() => send({ type: "session.stop", payload: { sessionId: session.row.id } }))}>{t("Stop")}</Command.Item>
+            )}
             <Command.Item onSelect={go(() => dispatch({ kind: "panel", panel: "files" }))}>{t("Files")}</Command.Item>
             <Command.Item onSelect={go(() => dispatch({ kind: "panel", panel: "changes" }))}>{t("Changes")}</Command.Item>
             <Command.Item onSelect={go(() => dispatch({ kind: "panel", panel: "usage" }))}>{t("Usage")}</Command.Item>
@@ -72,10 +79,25 @@ function PaletteDialog({ onClose }: { onClose: () => void }) {
               </Command.Item>
             ))}
           </Command.Group>
+          {session && (
+            <Command.Group heading={t("Mode")}>
+              {modeChoices().map(({ value, label, detail }) => (
+                <Command.Item key={value} value={`${t("Mode")} ${label}`} onSelect={go(() => setMode(session.row.id, value))}>
+                  <span className="shrink-0">{label}</span>
+                  <span className="truncate text-xs text-faint">{detail}</span>
+                  {value === session.row.mode && <CheckIcon />}
+                </Command.Item>
+              ))}
+            </Command.Group>
+          )}
         </Command.List>
       </Command>
     </Dialog>
   );
+}
+
+function setMode(sessionId: string, mode: string): void {
+  send({ type: "session.configure", payload: { sessionId, mode: mode as ConfigurePayload["mode"] } });
 }
 
 function Dot({ id }: { id: string }) {

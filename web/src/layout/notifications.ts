@@ -2,11 +2,15 @@
 
 import { useEffect, useState } from "react";
 import { askTitle } from "../asks/ask_text";
+import { requestWanted } from "../connection/socket";
+import type { AskRequest } from "../contract/server_events";
 import { t } from "../language/t";
+import type { Session, State } from "../state/state";
 import { dispatch, useStore } from "../store";
 
 const KEY = "notifications";
-const shown = new Set<string>();
+/** By ask; null if the person was looking at the page when it came. */
+const told = new Map<string, Notification | null>();
 
 export function useNotificationSwitch(): [boolean, () => void] {
   const [isOn, setOn] = useState(() => "Notification" in window && localStorage.getItem(KEY) === "on" && Notification.permission === "granted");
@@ -19,23 +23,47 @@ export function useNotificationSwitch(): [boolean, () => void] {
   return [isOn, () => void toggle()];
 }
 
-/** Tell of each ask once. */
+/** Tell of each ask once, until it is answered. */
 export function useNotifications(): void {
-  useEffect(
-    () =>
-      useStore.subscribe((state) => {
-        if (!("Notification" in window) || localStorage.getItem(KEY) !== "on" || document.hasFocus()) return;
-        for (const session of Object.values(state.sessions))
-          for (const ask of session.asks) {
-            if (shown.has(ask.askId)) continue;
-            shown.add(ask.askId);
-            const told = new Notification(session.row.title || "coder", { body: askTitle(ask), tag: ask.askId });
-            told.onclick = () => {
-              window.focus();
-              dispatch({ kind: "selected", id: session.row.id });
-            };
-          }
-      }),
-    [],
-  );
+  useEffect(() => {
+    let sessions: State["sessions"] = {};
+    return useStore.subscribe((state) => {
+      if (state.sessions === sessions || !("Notification" in window)) return;
+      sessions = state.sessions;
+      const open = new Set<string>();
+      for (const session of Object.values(sessions))
+        for (const ask of session.asks) {
+          open.add(ask.askId);
+          if (!told.has(ask.askId)) told.set(ask.askId, isWanted() ? notification(session, ask) : null);
+        }
+      if (state.connection === "open" && state.list === "current") forget(open);
+    });
+  }, []);
+}
+
+function isWanted(): boolean {
+  return localStorage.getItem(KEY) === "on" && Notification.permission === "granted" && !document.hasFocus();
+}
+
+function notification(session: Session, ask: AskRequest): Notification | null {
+  try {
+    const shown = new Notification(session.row.title || "coder", { body: askTitle(ask), tag: ask.askId });
+    shown.onclick = () => {
+      window.focus();
+      dispatch({ kind: "selected", id: session.row.id });
+      requestWanted();
+    };
+    return shown;
+  } catch {
+    return null; // some browsers on phones let only service workers show them
+  }
+}
+
+/** What was answered meanwhile, here or elsewhere, does not ask for attention any more. */
+function forget(open: Set<string>): void {
+  for (const [askId, shown] of told)
+    if (!open.has(askId)) {
+      shown?.close();
+      told.delete(askId);
+    }
 }

@@ -1,17 +1,46 @@
 import { lexer, type Token, type Tokens } from "marked";
 import { Fragment, memo, type ReactNode, useMemo, useRef } from "react";
 import remend from "remend";
+import { ErrorBoundary } from "../parts/ErrorBoundary";
 import { GrowingBlocks } from "./blocks";
 import { CodeBlock } from "./CodeBlock";
+import { isTooMuch } from "./plain_text";
 
 /** A whole text. HTML in it is shown as text, and images are links, so nothing is loaded from elsewhere. */
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
-  const tokens = useMemo(() => lexer(text), [text]);
-  return <div className="markdown">{blocks(tokens)}</div>;
+  return (
+    <AsText text={text}>
+      <Whole text={text} />
+    </AsText>
+  );
 });
 
 /** A text while it is written: finished blocks are not touched again. */
 export function GrowingMarkdown({ text }: { text: string }) {
+  return (
+    <AsText text={text}>
+      <Growing text={text} />
+    </AsText>
+  );
+}
+
+/** A text that is too much for the parser, such as a thousand quotes in each other, is shown as it is. */
+function AsText({ text, children }: { text: string; children: ReactNode }) {
+  const plain = <div className="whitespace-pre-wrap [overflow-wrap:anywhere]">{text}</div>;
+  if (isTooMuch(text)) return plain;
+  return (
+    <ErrorBoundary of={text} fallback={plain}>
+      {children}
+    </ErrorBoundary>
+  );
+}
+
+function Whole({ text }: { text: string }) {
+  const tokens = useMemo(() => lexer(text), [text]);
+  return <div className="markdown">{blocks(tokens)}</div>;
+}
+
+function Growing({ text }: { text: string }) {
   const growing = useRef<GrowingBlocks>(undefined);
   growing.current ??= new GrowingBlocks();
   const { finished, live } = growing.current.take(text);

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import type { Turn } from "../contract/server_events";
-import { t } from "../language/t";
+import { inLanguage, t } from "../language/t";
+import { useMinute } from "../sessions/minute";
 import { ago } from "../sessions/session_state";
 import type { Session } from "../state/state";
 import { ChangedFiles } from "./ChangedFiles";
@@ -13,6 +14,7 @@ const MOST_TURNS = 30;
 /** What each turn changed, latest first. */
 export function ChangesTab({ session }: { session: Session }) {
   useTurns(session, MOST_TURNS);
+  useMinute();
   const turns = session.turns?.latest ?? [];
   const isRunning = session.row.status === "running";
   return (
@@ -51,7 +53,7 @@ function TurnChanges({ session, turn, isLast }: { session: Session; turn: Turn; 
       ) : (
         <p className="mt-1 text-xs text-faint">{t("No files were changed")}</p>
       )}
-      {turn.problem && <p className="mt-1 text-xs text-warn">{t("Cannot be undone: {problem}", { problem: turn.problem })}</p>}
+      {turn.problem && <p className="mt-1 text-xs text-warn">{t("Cannot be undone: {problem}", { problem: inLanguage(turn.problem, turn.retold) })}</p>}
       {dialog === "undo" && <UndoDialog sessionId={session.row.id} turn={turn} onClose={close} />}
       {dialog && dialog !== "undo" && <ReviewDialog session={session} turn={turn} first={dialog.path} onClose={close} />}
     </section>

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import type { FileText } from "../contract/server_events";
 import { attachSelection, MOST_SELECTED } from "../composer/context";
 import { t } from "../language/t";
@@ -23,6 +23,10 @@ export function FileViewer({ sessionId, file }: { sessionId: string; file: FileT
     attachSelection(sessionId, { filePath: file.path, fileName: file.path.split("/").pop() ?? "", text, lineStart: start, lineEnd: end });
     window.getSelection()?.removeAllRanges();
   };
+  const attachWhole = () => {
+    const text = file.text.slice(0, MOST_SELECTED);
+    attach(1, text.replace(/\n$/, "").split("\n").length, text);
+  };
   return (
     <>
       <div className="flex shrink-0 items-center gap-2 px-3 py-2 text-sm">
@@ -37,7 +41,7 @@ export function FileViewer({ sessionId, file }: { sessionId: string; file: FileT
             type="button"
             className="button h-7 px-2 text-xs"
             onMouseDown={(event) => event.preventDefault()} // the selection stays
-            onClick={() => (selected ? attach(selected.start, selected.end, selected.text) : attach(1, lines.length, file.text.slice(0, MOST_SELECTED)))}
+            onClick={() => (selected ? attach(selected.start, selected.end, selected.text) : attachWhole())}
           >
             {selected ? t("Add lines {start}–{end} to the message", selected) : t("Add to the message")}
           </button>
@@ -48,19 +52,37 @@ export function FileViewer({ sessionId, file }: { sessionId: string; file: FileT
       ) : (
         <div ref={code} tabIndex={0} role="group" aria-label={file.path} className="min-h-0 flex-1 overflow-auto bg-panel py-2 font-mono text-[13px] leading-[1.55]">
           <div className="min-w-max pr-4">
-            {lines.map((line, index) => (
-              <div key={index} data-line={index + 1} className="flex">
-                <span className="w-12 shrink-0 pr-3 text-right text-faint select-none" aria-hidden="true">
-                  {index + 1}
-                </span>
-                <span className="whitespace-pre">{coloured?.[index] ?? (line || " ")}</span>
-              </div>
+            {starts(lines.length).map((start) => (
+              <Lines key={start} first={start} lines={lines.slice(start, start + TOGETHER)} coloured={coloured?.slice(start, start + TOGETHER)} />
             ))}
           </div>
           {!file.whole && <p className="px-4 py-2 font-sans text-xs text-faint">{t("The rest of the file is not shown.")}</p>}
         </div>
       )}
     </>
+  );
+}
+
+const TOGETHER = 100;
+const LINE = 13 * 1.55;
+
+function starts(count: number): number[] {
+  return Array.from({ length: Math.ceil(count / TOGETHER) }, (_, index) => index * TOGETHER);
+}
+
+/** Some lines of a file. The browser lays them out when they come into sight. */
+function Lines({ first, lines, coloured }: { first: number; lines: string[]; coloured: ReactNode[] | undefined }) {
+  return (
+    <div style={{ contentVisibility: "auto", containIntrinsicHeight: `auto ${lines.length * LINE}px` }}>
+      {lines.map((line, index) => (
+        <div key={index} data-line={first + index + 1} className="flex">
+          <span className="w-12 shrink-0 pr-3 text-right text-faint select-none" aria-hidden="true">
+            {first + index + 1}
+          </span>
+          <span className="whitespace-pre">{coloured?.[index] ?? (line || " ")}</span>
+        </div>
+      ))}
+    </div>
   );
 }
 

@@ -1,4 +1,4 @@
-import { memo, useMemo, useState } from "react";
+import { memo, useEffect, useMemo, useState } from "react";
 import { send } from "../connection/socket";
 import { t } from "../language/t";
 import { ChevronIcon, FileIcon, FolderIcon, SearchIcon } from "../parts/icons";
@@ -16,6 +16,9 @@ export function FilesTab({ session }: { session: Session }) {
   const { files, file, row } = session;
   const tree = useMemo(() => treeOf(files?.paths ?? []), [files?.paths]);
   const open = (path: string) => send({ type: "files.read", payload: { sessionId: row.id, path } });
+  useEffect(() => {
+    if (file && files?.isStale) send({ type: "files.read", payload: { sessionId: row.id, path: file.path } });
+  }, [file, files?.isStale, row.id]);
   if (file) return <FileViewer key={file.path} sessionId={row.id} file={file} />;
   const found = search ? matching(files?.paths ?? [], search, MOST_FOUND).filter((each) => !each.endsWith("/")) : null;
   return (

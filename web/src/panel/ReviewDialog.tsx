@@ -7,6 +7,7 @@ import { filesOfDiff, rowsOfDiff } from "../conversation/line_diff";
 import { t } from "../language/t";
 import { Dialog, DialogHeader } from "../parts/Dialog";
 import type { Session } from "../state/state";
+import { useStore } from "../store";
 import { ChangeSize } from "./ChangedFiles";
 
 /** The diff of one turn, file by file; `first` is the file to begin with. */
@@ -15,10 +16,11 @@ export function ReviewDialog({ session, turn, first, onClose }: { session: Sessi
   const body = useRef<HTMLDivElement>(null);
   const diff = session.diffs[turn.turnId];
   const isKnown = diff !== undefined;
-  const files = useMemo(() => filesOfDiff(diff ?? ""), [diff]);
+  const isOpen = useStore((state) => state.connection === "open");
+  const files = useMemo(() => filesOfDiff(diff ?? "").map((each) => ({ path: each.path, rows: rowsOfDiff(each.diff) })), [diff]);
   useEffect(() => {
-    if (!isKnown) send({ type: "turn.diff", payload: { sessionId: session.row.id, turnId: turn.turnId } });
-  }, [isKnown, session.row.id, turn.turnId]);
+    if (isOpen && !isKnown) send({ type: "turn.diff", payload: { sessionId: session.row.id, turnId: turn.turnId } });
+  }, [isOpen, isKnown, session.row.id, turn.turnId]);
   useEffect(() => {
     if (isKnown && first) body.current?.querySelector(`[data-file="${CSS.escape(first)}"]`)?.scrollIntoView();
   }, [isKnown, first]);
@@ -34,12 +36,12 @@ export function ReviewDialog({ session, turn, first, onClose }: { session: Sessi
         {files.map((file) => {
           const change = turn.changes.find((each) => each.path === file.path);
           return (
-            <section key={file.path} data-file={file.path} aria-label={file.path} className="not-first:mt-5">
+            <section key={file.path} data-file={file.path} aria-label={file.path} className="not-first:mt-5 [content-visibility:auto] [contain-intrinsic-height:auto_20rem]">
               <h3 className="mb-1 flex items-baseline gap-3 font-mono text-[13px]">
                 <span className="min-w-0 truncate">{file.path}</span>
                 {change && <ChangeSize change={change} />}
               </h3>
-              <DiffLines rows={rowsOfDiff(file.diff)} view={view} />
+              <DiffLines rows={file.rows} view={view} />
             </section>
           );
         })}

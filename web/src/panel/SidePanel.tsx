@@ -13,7 +13,12 @@ export function SidePanel({ session, panel }: { session: Session; panel: Panel }
   const aside = useRef<HTMLElement>(null);
   const close = () => dispatch({ kind: "panel", panel: null });
   useEffect(() => {
-    if (!window.matchMedia("(min-width: 1280px)").matches) aside.current?.querySelector<HTMLElement>("button")?.focus();
+    if (window.matchMedia("(min-width: 1280px)").matches) return;
+    const before = document.activeElement;
+    aside.current?.querySelector<HTMLElement>("button")?.focus();
+    return () => {
+      if (before instanceof HTMLElement) before.focus();
+    };
   }, []);
   const tabs: [Panel, string][] = [
     ["files", t("Files")],

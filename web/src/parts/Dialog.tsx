@@ -31,8 +31,10 @@ export function Dialog(props: { title: string; onClose: () => void; className?: 
 
 export function DialogHeader({ title, onClose }: { title: string; onClose: () => void }) {
   return (
-    <div className="flex items-center justify-between px-5 pt-4 pb-1">
-      <h2 className="text-base font-semibold">{title}</h2>
+    <div className="flex shrink-0 items-center justify-between gap-3 px-5 pt-4 pb-1">
+      <h2 className="min-w-0 truncate text-base font-semibold" title={title}>
+        {title}
+      </h2>
       <button type="button" className="icon-button" aria-label={t("Close")} onClick={onClose}>
         <CloseIcon />
       </button>

@@ -35,9 +35,11 @@ export interface Choice {
   detail?: string;
 }
 
-export function MenuChoices(props: { value: string; choices: Choice[]; onChoose: (value: string) => void }) {
+/** Choices of which one holds; with a label, if the menu has other things too. */
+export function MenuChoices(props: { value: string; choices: Choice[]; onChoose: (value: string) => void; label?: string; className?: string }) {
   return (
-    <DropdownMenu.RadioGroup value={props.value} onValueChange={props.onChoose}>
+    <DropdownMenu.RadioGroup value={props.value} onValueChange={props.onChoose} aria-label={props.label} className={`menu-group ${props.className ?? ""}`}>
+      {props.label && <DropdownMenu.Label className="px-2.5 pt-1 pb-0.5 text-xs text-faint">{props.label}</DropdownMenu.Label>}
       {props.choices.map((each) => (
         <DropdownMenu.RadioItem key={each.value} value={each.value} className="menu-item items-start">
           <span className="mt-0.5 w-4 text-accent">{each.value === props.value && <CheckIcon />}</span>

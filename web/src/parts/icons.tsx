@@ -40,4 +40,3 @@ export const ImageIcon = icon(<path d="M2.5 3.5h11v9h-11zM2.5 11l3.2-3.2 2.6 2.4
 export const SunIcon = icon(<path d="M8 10.8a2.8 2.8 0 1 0 0-5.6 2.8 2.8 0 0 0 0 5.6zM8 1.5v1.3M8 13.2v1.3M1.5 8h1.3M13.2 8h1.3M3.4 3.4l.9.9M11.7 11.7l.9.9M3.4 12.6l.9-.9M11.7 4.3l.9-.9" />);
 export const MoonIcon = icon(<path d="M13.2 9.6A5.6 5.6 0 0 1 6.4 2.8a5.6 5.6 0 1 0 6.8 6.8z" />);
 export const ScreenIcon = icon(<path d="M2 3.5h12v7.5H2zM6 13.5h4" />);
-export const InboxIcon = icon(<path d="M2.5 9.5 4 3.5h8l1.5 6v3h-11zM2.5 9.5H6l.8 1.5h2.4L10 9.5h3.5" />);

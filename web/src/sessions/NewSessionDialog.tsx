@@ -37,7 +37,8 @@ export function NewSessionDialog() {
     Promise.all([recentFolders(), choices("")]).then(
       ([cwds, here]) => {
         setRecent(cwds);
-        setCwd((before) => before || cwds[0] || here.cwd);
+        const isTyping = document.activeElement?.id === "new-cwd"; // whoever is there already says where
+        if (!isTyping) setCwd((before) => before || cwds[0] || here.cwd);
       },
       () => undefined, // there is nothing to choose from; a folder can be typed
     );

@@ -1,4 +1,5 @@
 import { memo, useState } from "react";
+import { setDraft } from "../composer/drafts";
 import { suggestTitle } from "../connection/api";
 import { send } from "../connection/socket";
 import { t } from "../language/t";
@@ -14,6 +15,7 @@ import { FolderBrowser } from "./FolderBrowser";
 export const SessionMenu = memo(function SessionMenu({ row }: { row: SessionRow }) {
   const [open, setOpen] = useState<"rename" | "folder" | "delete" | null>(null);
   const resume = row.resume ?? { coder: `coder resume ${row.id}` };
+  const problem = resume.problem && t("The agent has no session id yet");
   const close = () => setOpen(null);
   return (
     <>
@@ -32,11 +34,11 @@ export const SessionMenu = memo(function SessionMenu({ row }: { row: SessionRow 
         {(resume.agent || resume.problem) && (
           <MenuItem
             disabled={!resume.agent}
-            title={resume.agent ?? resume.problem}
+            title={resume.agent ?? problem}
             onSelect={() => void copy(resume.agent ?? "")}
           >
             {t("Copy “claude --resume”")}
-            {resume.problem && <span className="text-xs text-faint">{resume.problem}</span>}
+            {problem && <span className="text-xs text-faint">{problem}</span>}
           </MenuItem>
         )}
         <MenuItem onSelect={() => setOpen("folder")}>{t("Change the folder …")}</MenuItem>
@@ -118,6 +120,7 @@ function DeleteDialog({ row, onClose }: { row: SessionRow; onClose: () => void }
   const remove = () => {
     if (!send({ type: "session.delete", payload: { sessionId: row.id } })) return;
     dispatch({ kind: "deleting", sessionId: row.id });
+    setDraft(row.id, "");
     onClose();
   };
   return (

@@ -7,6 +7,7 @@ import type { SessionRow } from "../contract/server_events";
 import { dispatch, useStore } from "../store";
 import { Inbox } from "./Inbox";
 import { SessionMenu } from "./SessionMenu";
+import { useMinute } from "./minute";
 import { ago, folderName } from "./session_state";
 import { useRows, useShownSession } from "./shown_session";
 
@@ -15,10 +16,14 @@ export function Sidebar({ isOpen, onClose }: { isOpen: boolean; onClose: () => v
   const panel = useRef<HTMLElement>(null);
   useEffect(() => {
     if (!isOpen) return;
+    const before = document.activeElement;
     panel.current?.querySelector<HTMLElement>("button")?.focus();
     const press = (event: KeyboardEvent) => event.key === "Escape" && onClose();
     window.addEventListener("keydown", press);
-    return () => window.removeEventListener("keydown", press);
+    return () => {
+      window.removeEventListener("keydown", press);
+      if (before instanceof HTMLElement) before.focus();
+    };
   }, [isOpen, onClose]);
   return (
     <>
@@ -102,6 +107,7 @@ function SidebarContent({ onClose }: { onClose: () => void }) {
 
 const SessionLine = memo(function SessionLine(props: { id: string; isSelected: boolean; onChoose: (id: string) => void }) {
   const shown = useShownSession(props.id);
+  useMinute();
   const [isNear, setNear] = useState(false); // the menu is made when it may be wanted
   if (!shown) return null;
   const { row, dot, label } = shown;

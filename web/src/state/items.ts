@@ -1,6 +1,6 @@
 // What a conversation shows, one item after the other, made from the messages of the contract.
 
-import type { Resolution } from "../contract/server_events";
+import type { Resolution, Retold } from "../contract/server_events";
 
 export type Input = Record<string, unknown>;
 
@@ -13,10 +13,12 @@ export interface ToolItem {
   status: "pending" | "success" | "error";
   result?: string;
   output?: string; // of a command that still runs
+  /** Its process went away while it ran. */
+  isUnknown?: boolean;
   durationMs?: number;
   child?: string;
   author?: string;
-  resolution?: Resolution & { mine?: boolean };
+  resolution?: Decided;
 }
 
 export interface SaidPrompt {
@@ -40,7 +42,7 @@ export type Item =
   | { kind: "text"; key: string; text: string }
   | { kind: "thinking"; key: string; text: string }
   | { kind: "init"; key: string; model: string; mode: string; cwd: string; agent: string; sessionId: string }
-  | { kind: "result"; key: string; ok: boolean; ms: number; tokens: TokenCounts; costUsd: number; error?: string }
+  | { kind: "result"; key: string; ok: boolean; ms: number; tokens: TokenCounts; costUsd: number; error?: string; retold?: Retold }
   | { kind: "line"; key: string; line: Line; text: string; detail?: string }
   | ToolItem;
 
@@ -49,14 +51,20 @@ export type Line = "compacted" | "cleared" | "workflow" | "command" | "undone" |
 
 export type Message = Record<string, any> & { type?: string };
 
+/** What was decided about a tool use; `mine` if this page did. */
+export type Decided = Resolution & { toolUseId?: string; askId?: string; mine?: boolean };
+
 /** Adds items at the end of a list that it owns. */
 export class ItemList {
   constructor(public items: Item[] = []) {}
 
-  static from(messages: Message[]): Item[] {
+  /** The items of a history, with what was decided about its tool uses. */
+  static from(messages: Message[], decided: Decided[] = []): Item[] {
     const list = new ItemList();
     for (const message of messages) list.add(message);
-    return list.items;
+    if (!decided.length) return list.items;
+    const byTool = new Map(decided.map((each) => [each.toolUseId, each]));
+    return list.items.map((each) => (each.kind === "tool" && byTool.has(each.id) ? { ...each, resolution: byTool.get(each.id) } : each));
   }
 
   /** Add a message. Unknown types add nothing. */
@@ -64,7 +72,7 @@ export class ItemList {
     switch (message?.type) {
       case "user_prompt":
         if (typeof message.prompt === "string")
-          this.prompt({ text: message.prompt, images: message.images, promptId: message.promptId });
+          this.prompt({ text: message.prompt, images: message.images, promptId: message.promptId, steer: !!message.steer });
         break;
       case "system":
         this.system(message);
@@ -105,6 +113,13 @@ export class ItemList {
       }
     }
     return false;
+  }
+
+  /** The error of the last turn in other languages: the status tells them after its message. */
+  retell(error: unknown, retold: Retold | undefined): void {
+    const last = this.items.findLastIndex((each) => each.kind === "result");
+    const item = this.items[last];
+    if (retold && item?.kind === "result" && item.error === error) this.items[last] = { ...item, retold };
   }
 
   private key(): string {
@@ -160,6 +175,7 @@ export class ItemList {
       result: contentText(block.content),
       output: undefined,
       ...(typeof told === "number" ? { durationMs: told } : {}),
+      ...(message.outcome === "unknown" ? { isUnknown: true } : {}),
     }));
   }
 

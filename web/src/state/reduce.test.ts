@@ -68,7 +68,7 @@ describe("sessions", () => {
 
   it("tells in the dialog why a session did not start, and lets it be tried again", () => {
     const started = run(open, list(), { kind: "starting", requestId: "r" });
-    const failed = run(started, { type: "runner.error", payload: { message: "no such folder" } });
+    const failed = run(started, { type: "runner.error", payload: { message: "no such folder", requestId: "r" } });
     expect([failed.starting, failed.startProblem, failed.notices, failed.isNewSessionOpen]).toEqual([null, "no such folder", [], true]);
   });
 
@@ -76,6 +76,17 @@ describe("sessions", () => {
     const two = run(open, list(row("a", { updatedAt: 9 }), row("b")), { kind: "selected", id: "b" });
     expect(run(two, list(row("a", { updatedAt: 9 }), row("b"))).selected).toBe("b");
     expect(run(two, { type: "session.deleted", payload: { sessionId: "b" } }).selected).toBe("a");
+  });
+
+  it("keeps the conversations of some sessions at rest, and asks for the others again when they are shown", () => {
+    const ids = Array.from({ length: 30 }, (_, index) => `s${index}`);
+    const rows = ids.map((id, index) => row(id, { updatedAt: index, status: id === "s1" ? "running" : "idle" }));
+    const known = ids.map((id) => ({ type: "session.history", payload: { sessionId: id, status: rows.find((each) => each.id === id)!.status, messages: [], seq: 5 } }));
+    const all = run(open, list(...rows), ...known);
+    const after = run(all, { kind: "selected", id: "s29" });
+    const forgotten = Object.values(after.sessions).filter((each) => each.hydration === "none").map((each) => each.row.id);
+    expect(forgotten).toEqual(["s0", "s2", "s3", "s4", "s5", "s6", "s7", "s8"]); // not s1, which runs
+    expect(wanted(run(after, { kind: "selected", id: "s0" })).histories).toEqual(["s0"]);
   });
 
   it("learns of a session that another process started", () => {
@@ -144,6 +155,23 @@ describe("conversation", () => {
     expect(shown(state.sessions.a!)).toEqual(["init", "init"]);
   });
 
+  it("has the error of a turn in other languages, live and from the history", () => {
+    const failed = { type: "result", subtype: "error_during_execution", error: "no key" };
+    const live = run(hydrated, event("stream.message", { message: failed, seq: 6 }), event("session.status", { status: "error", error: "no key", retold: { zh: "没有密钥" }, seq: 7 }));
+    const later = run(hydrated, history([failed], { session: row("a", { status: "error", error: "no key", errorRetold: { zh: "没有密钥" } }) }));
+    for (const state of [live, later]) {
+      expect(state.sessions.a!.items.at(-1)).toMatchObject({ kind: "result", error: "no key", retold: { zh: "没有密钥" } });
+      expect(state.sessions.a!.row.errorRetold).toEqual({ zh: "没有密钥" });
+    }
+  });
+
+  it("shows what a child session did for a task", () => {
+    const told = event("task.history", { toolUseId: "t", status: "completed", messages: [{ type: "user_prompt", prompt: "look" }, use("x")] });
+    const state = run(hydrated, told);
+    expect(state.tasks["a/t"]).toMatchObject({ status: "completed", items: [{ kind: "prompt", text: "look" }, { kind: "tool", id: "x" }] });
+    expect(state.sessions).toBe(hydrated.sessions);
+  });
+
   it("shows the queue until a prompt is taken, edited or recalled", () => {
     const queued = run(
       hydrated,
@@ -176,6 +204,15 @@ describe("asks", () => {
     expect(here.items.at(-1)).toMatchObject({ resolution: { mine: true } });
   });
 
+  it("knows from the history what was decided, and by whom", () => {
+    const decisions = [{ toolUseId: "t", askId: "x", behavior: "deny", message: "no", by: "ann", via: "terminal" }];
+    const state = run(hydrated, { kind: "answered", askId: "y" }, history([use("t"), use("u")], { decisions }));
+    expect(state.sessions.a!.items.map((each) => each.kind === "tool" && each.resolution)).toMatchObject([
+      { behavior: "deny", by: "ann", mine: false },
+      undefined,
+    ]);
+  });
+
   it("knows the asks of sessions that are not shown", () => {
     const state = run(open, list(row("a")), ask("x"));
     expect(openAsks(state.sessions.a!)).toBe(1);
@@ -185,11 +222,29 @@ describe("asks", () => {
 
 describe("connection", () => {
   it("gives a prompt back that did not reach the server", () => {
-    const sent = run(hydrated, { kind: "sent", requestId: "r", sessionId: "a", text: "do it" });
-    expect(run(sent, { kind: "lost" }).returned).toEqual({ a: "do it" });
-    expect(run(sent, event("runner.error", { message: "no" })).returned).toEqual({ a: "do it" });
+    const images = [{ mimeType: "image/png", data: "AA==" }];
+    const sent = run(hydrated, { kind: "sent", requestId: "r", sessionId: "a", text: "do it", images });
+    expect(run(sent, { kind: "lost" }).returned).toEqual({ a: { text: "do it", images } });
+    expect(run(sent, event("runner.error", { message: "no", requestId: "r" })).returned).toEqual({ a: { text: "do it", images } });
+    expect(run(sent, event("runner.error", { message: "of a file" })).returned).toEqual({});
     const accepted = run(sent, { type: "session.accepted", payload: { sessionId: "a", requestId: "r" } });
     expect(run(accepted, { kind: "lost" }).returned).toEqual({});
+  });
+
+  it("lets an ask be answered again if the answer may not have arrived, or was refused", () => {
+    const asked = run(hydrated, ask("x", { seq: 6 }), { kind: "answered", askId: "x" });
+    expect(asked.answered).toEqual({ x: "sent" });
+    expect(run(asked, { kind: "lost" }).answered).toEqual({ x: "unsure" });
+    expect(run(asked, event("runner.error", { message: "no" })).answered).toEqual({ x: "unsure" });
+    expect(run(asked, { type: "runner.error", payload: { message: "no", sessionId: "b" } }).answered).toEqual({ x: "sent" });
+  });
+
+  it("says that the selected session was deleted while the connection was away", () => {
+    const away = run(hydrated, { kind: "lost" }, { kind: "opened" });
+    const [gone, kept] = [run(away, list(row("b"))), run(away, { type: "session.list", payload: { sessions: [row("b")], whole: false } })];
+    expect([gone.selected, gone.notices.map((each) => [each.kind, each.text])]).toEqual(["b", [["deleted", "a"]]]);
+    expect([kept.selected, kept.notices]).toEqual(["a", []]);
+    expect(run(away, { kind: "deleting", sessionId: "a" }, list(row("b"))).notices).toEqual([]);
   });
 
   it("follows after its cursor, and ignores what comes before that (nothing twice)", () => {

@@ -2,10 +2,12 @@
 
 import type { IdeContext } from "../contract/client_events";
 import type { AskRequest, Sample, ServerEvent, SessionRow } from "../contract/server_events";
+import { ItemList } from "./items";
 import { reduceSession } from "./reduce_session";
-import { byUpdate, newSession, type Notice, type Panel, type SentPrompt, type Session, type State } from "./state";
+import { byUpdate, newSession, type Notice, type Panel, type SentPrompt, type Session, type State, type Task, taskKey } from "./state";
 
 const MOST_SAMPLES = 120;
+const MOST_KEPT = 20;
 
 export type Action =
   | { kind: "received"; events: ServerEvent[]; at: number }
@@ -17,7 +19,7 @@ export type Action =
   | { kind: "new-session"; open: boolean }
   | { kind: "starting"; requestId: string }
   | { kind: "answered"; askId: string }
-  | { kind: "sent"; requestId: string; sessionId: string; text: string }
+  | ({ kind: "sent" } & SentPrompt)
   | { kind: "taken-back"; sessionId: string }
   | { kind: "told"; text: string; sessionId?: string }
   | { kind: "dismissed"; id: number }
@@ -33,7 +35,7 @@ export function reduce(state: State, action: Action): State {
     case "opened":
       return { ...state, connection: "open", list: "wanted", sessions: mapSessions(state, reconnected) };
     case "lost":
-      return { ...giveBack(state, () => true), connection: "lost", starting: null };
+      return { ...giveBack(state, () => true), connection: "lost", starting: null, answered: unsure(state, () => true) };
     case "refused":
       return { ...state, connection: "refused", starting: null };
     case "requested":
@@ -43,15 +45,17 @@ export function reduce(state: State, action: Action): State {
         sessions: marked(state, action.histories, action.follows),
       };
     case "selected":
-      return { ...state, selected: action.id };
+      return { ...state, selected: action.id, sessions: relieved(state, action.id) };
     case "new-session":
       return { ...state, isNewSessionOpen: action.open, startProblem: "" };
     case "starting":
       return { ...state, starting: action.requestId, startProblem: "" };
     case "answered":
-      return { ...state, answered: { ...state.answered, [action.askId]: true } };
-    case "sent":
-      return { ...state, sent: [...state.sent, { requestId: action.requestId, sessionId: action.sessionId, text: action.text }] };
+      return { ...state, answered: { ...state.answered, [action.askId]: "sent" } };
+    case "sent": {
+      const { kind: _, ...prompt } = action;
+      return { ...state, sent: [...state.sent, prompt] };
+    }
     case "taken-back": {
       const { [action.sessionId]: _, ...returned } = state.returned;
       return { ...state, returned };
@@ -92,6 +96,8 @@ function receive(state: State, event: ServerEvent, at: number): State {
       return { ...state, samples: [...state.samples, payload as Sample].slice(-MOST_SAMPLES) };
     case "ide.context":
       return { ...state, ide: payload.activeFile || payload.selection ? (payload as IdeContext) : null };
+    case "task.history":
+      return { ...state, tasks: { ...state.tasks, [taskKey(payload.sessionId, payload.toolUseId)]: task(payload) } };
     case "session.accepted":
       return accepted(state, payload, at);
     case "session.deleted":
@@ -101,6 +107,10 @@ function receive(state: State, event: ServerEvent, at: number): State {
     default:
       return typeof payload.sessionId === "string" ? inSession(state, payload.sessionId, event, at) : state;
   }
+}
+
+function task({ status, messages }: ServerEvent["payload"]): Task {
+  return { status: String(status ?? ""), items: ItemList.from(Array.isArray(messages) ? messages : []) };
 }
 
 function listed(state: State, { sessions: rows, whole }: { sessions?: SessionRow[]; whole?: boolean }): State {
@@ -115,11 +125,13 @@ function listed(state: State, { sessions: rows, whole }: { sessions?: SessionRow
   const next: State = { ...state, list: "current", hasList: true, sessions };
   if (next.selected && sessions[next.selected]) return next;
   const newest = byUpdate(next)[0];
-  return {
+  const other = {
     ...next,
     selected: newest?.row.id ?? null,
     isNewSessionOpen: next.isNewSessionOpen || (!newest && !state.hasList),
   };
+  const gone = whole !== false && next.selected ? state.sessions[next.selected] : undefined;
+  return gone && !(gone.row.id in state.deleting) ? tell(other, gone.row.title, undefined, "deleted") : other;
 }
 
 function accepted(state: State, payload: ServerEvent["payload"], at: number): State {
@@ -145,7 +157,7 @@ function deleted(state: State, id: unknown): State {
   return id in state.deleting ? next : tell(next, state.sessions[id].row.title, undefined, "deleted");
 }
 
-function failed(state: State, { message: english, retold, sessionId }: ServerEvent["payload"]): State {
+function failed(state: State, { message: english, retold, sessionId, requestId }: ServerEvent["payload"]): State {
   const id = typeof sessionId === "string" ? sessionId : undefined;
   const message = String(retold?.[state.language] ?? english ?? "");
   const session = id ? state.sessions[id] : undefined;
@@ -153,8 +165,10 @@ function failed(state: State, { message: english, retold, sessionId }: ServerEve
     // The log is not the one that the page knows: begin again with its history.
     return { ...state, sessions: { ...state.sessions, [id]: { ...session, hydration: "none", catchUp: "no" } } };
   }
-  if (state.starting && id === undefined) return { ...state, starting: null, startProblem: message };
-  return tell(giveBack(state, (each) => each.sessionId === id), message, id);
+  if (state.starting && requestId === state.starting) return { ...state, starting: null, startProblem: message };
+  const open = new Set(session?.asks.map((each) => each.askId));
+  const back = giveBack(state, (each) => each.requestId === requestId);
+  return tell({ ...back, answered: unsure(state, (askId) => open.has(askId)) }, message, id);
 }
 
 /** Prompts that the server did not take go back to where they were typed. */
@@ -162,8 +176,20 @@ function giveBack(state: State, isMeant: (sent: SentPrompt) => boolean): State {
   const back = state.sent.filter(isMeant);
   if (!back.length) return state;
   const returned = { ...state.returned };
-  for (const { sessionId, text } of back) returned[sessionId] = [returned[sessionId], text].filter(Boolean).join("\n\n");
+  for (const { sessionId, text, images } of back) {
+    const before = returned[sessionId];
+    returned[sessionId] = {
+      text: [before?.text, text].filter(Boolean).join("\n\n"),
+      images: [...(before?.images ?? []), ...images],
+    };
+  }
   return { ...state, returned, sent: state.sent.filter((each) => !back.includes(each)) };
+}
+
+/** Answers that may not have arrived can be given again. */
+function unsure(state: State, isMeant: (askId: string) => boolean): State["answered"] {
+  const changed = Object.keys(state.answered).filter((each) => state.answered[each] === "sent" && isMeant(each));
+  return changed.length ? { ...state.answered, ...Object.fromEntries(changed.map((each) => [each, "unsure" as const])) } : state.answered;
 }
 
 function inSession(state: State, id: string, event: ServerEvent, at: number): State {
@@ -174,6 +200,16 @@ function inSession(state: State, id: string, event: ServerEvent, at: number): St
   const sent = event.type === "command.output" ? state.sent.filter((each) => each.sessionId !== id) : state.sent;
   const next = { ...state, sent, sessions: { ...state.sessions, [id]: after } };
   return known ? next : { ...next, list: "wanted" };
+}
+
+/** The page keeps the conversations of some sessions; the others are asked for again when they are shown. */
+function relieved(state: State, selected: string | null): Record<string, Session> {
+  const atRest = byUpdate(state).filter(
+    ({ row, hydration, catchUp, asks }) => hydration === "done" && catchUp === "no" && row.status !== "running" && !asks.length && row.id !== selected,
+  );
+  if (atRest.length <= MOST_KEPT) return state.sessions;
+  const forgotten = atRest.slice(MOST_KEPT).map(({ row }) => [row.id, newSession(row)] as const);
+  return { ...state.sessions, ...Object.fromEntries(forgotten) };
 }
 
 function changed(state: State, id: string, change: (session: Session) => Session): State {
@@ -195,7 +231,7 @@ function tell(state: State, text: string, sessionId?: string, kind?: Notice["kin
 function reconnected(session: Session): Session {
   if (session.hydration !== "done") return { ...session, hydration: "none", catchUp: "no", asks: [] };
   const own = session.asks.filter((each: AskRequest) => !each.childSessionId);
-  return { ...session, catchUp: "wanted", asks: own, writing: null, note: "" };
+  return { ...session, catchUp: "wanted", asks: own, writing: null, note: null };
 }
 
 function marked(state: State, histories: string[], follows: string[]): Record<string, Session> {

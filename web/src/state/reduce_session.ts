@@ -1,7 +1,7 @@
 // One session: each event of the server changes what is shown of it.
 
 import type { AskRequest, Resolution, ServerEvent, SessionRow, Status } from "../contract/server_events";
-import { ItemList, type Message } from "./items";
+import { type Decided, ItemList, type Message } from "./items";
 import { reduceFiles, withStaleFiles } from "./reduce_files";
 import type { QueuedPrompt, Session, Writing } from "./state";
 
@@ -13,10 +13,10 @@ export function reduceSession(
   session: Session,
   event: ServerEvent,
   at: number,
-  answered: Readonly<Record<string, true>>,
+  answered: Readonly<Record<string, unknown>>,
 ): Session {
   const { type, payload } = event;
-  if (type === "session.history") return hydrated(session, payload);
+  if (type === "session.history") return hydrated(session, payload, answered);
   const looked = reduceFiles(session, type, payload);
   if (looked) return looked;
   if (type === "session.following") return { ...session, catchUp: "no" };
@@ -47,7 +47,7 @@ function apply(
   type: string,
   payload: Payload,
   at: number,
-  answered: Readonly<Record<string, true>>,
+  answered: Readonly<Record<string, unknown>>,
 ): Session {
   const isShown = session.hydration === "done"; // of another session, the history will tell
   switch (type) {
@@ -75,7 +75,7 @@ function apply(
     case "session.waiting":
       return { ...session, row: { ...session.row, waiting: payload.reason ?? undefined, retold: payload.retold } };
     case "notice":
-      return { ...session, note: String(payload.text ?? "") };
+      return { ...session, note: { text: String(payload.text ?? ""), retold: payload.retold } };
     default:
       return isShown ? shown(session, type, payload) : session;
   }
@@ -106,15 +106,23 @@ function shown(session: Session, type: string, payload: Payload): Session {
   }
 }
 
-function hydrated(session: Session, payload: Payload): Session {
+function hydrated(session: Session, payload: Payload, answered: Readonly<Record<string, unknown>>): Session {
   if (!Array.isArray(payload.messages)) return session;
+  const decided = Array.isArray(payload.decisions) ? (payload.decisions as Decided[]) : [];
+  const list = new ItemList(
+    ItemList.from(
+      payload.messages as Message[],
+      decided.map((each) => ({ ...each, mine: (each.askId ?? "") in answered })),
+    ),
+  );
+  list.retell(payload.session?.error, payload.session?.errorRetold);
   return {
     ...session,
     row: { ...session.row, ...(payload.session ?? {}), status: payload.status ?? session.row.status },
     hydration: "done",
     catchUp: "no",
     cursor: { seq: typeof payload.seq === "number" ? payload.seq : 0, part: 0 },
-    items: ItemList.from(payload.messages as Message[]),
+    items: list.items,
     queue: Array.isArray(payload.queue) ? (payload.queue as Payload[]).map(prompt) : session.queue,
     turns: session.turns && { ...session.turns, isStale: true },
     writing: (payload.messages as Message[]).reduce<Writing | null>(written, null),
@@ -130,11 +138,14 @@ function written(writing: Writing | null, message: Message): Writing | null {
 function status(session: Session, payload: Payload, at: number): Session {
   const { error: _, ...old } = session.row;
   const row: SessionRow = settings({ ...old, status: payload.status as Status, updatedAt: at }, payload);
-  if (typeof payload.error === "string") row.error = payload.error;
+  delete row.errorRetold;
+  if (typeof payload.error === "string") Object.assign(row, { error: payload.error, errorRetold: payload.retold });
   const isOver = payload.status !== "running";
   delete row.waiting;
-  const next = { ...session, row, writing: null, note: "" };
-  return isOver ? withStaleFiles({ ...next, items: unfinished(session) }) : next;
+  const next = { ...session, row, writing: null, note: null };
+  if (!isOver) return next;
+  const over = withStaleFiles({ ...next, items: unfinished(session) });
+  return payload.retold ? change(over, (list) => list.retell(payload.error, payload.retold)) : over;
 }
 
 /** A turn that is over leaves no call pending: what had no result was stopped. */
@@ -154,7 +165,7 @@ function requested(session: Session, ask: AskRequest): Session {
   return { ...session, asks: [...others, ask] };
 }
 
-function resolved(session: Session, payload: Payload, answered: Readonly<Record<string, true>>): Session {
+function resolved(session: Session, payload: Payload, answered: Readonly<Record<string, unknown>>): Session {
   const ask = session.asks.find((each) => each.askId === payload.askId);
   const asks = session.asks.filter((each) => each !== ask);
   const resolution = { ...(payload as Resolution), mine: payload.askId in answered && !payload.late };
@@ -187,7 +198,7 @@ function prompt(payload: Payload): QueuedPrompt {
 function message(session: Session, said: Message): Session {
   if (said?.type === "stream_event") return { ...session, writing: write(session.writing, said.event) };
   const isWhole = said?.type === "assistant" || said?.type === "result";
-  const next = isWhole ? { ...session, writing: null, note: "" } : session;
+  const next = isWhole ? { ...session, writing: null, note: null } : session;
   return change(next, (list) => list.add(said));
 }
 

@@ -1,7 +1,7 @@
 // Everything that the page knows, as plain data.
 
-import type { IdeContext } from "../contract/client_events";
-import type { AskRequest, FileText, Sample, SessionRow, SlashCommand, Turn } from "../contract/server_events";
+import type { Attachment, IdeContext } from "../contract/client_events";
+import type { AskRequest, FileText, Retold, Sample, SessionRow, SlashCommand, Turn } from "../contract/server_events";
 import type { Item } from "./items";
 
 export interface QueuedPrompt {
@@ -28,7 +28,8 @@ export interface Session {
   writing: Writing | null;
   asks: AskRequest[];
   queue: QueuedPrompt[];
-  note: string;
+  /** What it does just now, in the words of the server. */
+  note: { text: string; retold?: Retold } | null;
   /** What the folder of the session has; it may have changed since if it is stale. */
   files: { paths: string[]; whole: boolean; isStale: boolean } | null;
   file: FileText | null;
@@ -48,11 +49,22 @@ export interface Notice {
   sessionId?: string;
 }
 
-/** A prompt on its way: until the server has it, its text is not lost. */
-export interface SentPrompt {
+/** What stands in a composer. */
+export interface Written {
+  text: string;
+  images: Attachment[];
+}
+
+/** A prompt on its way: until the server has it, it is not lost. */
+export interface SentPrompt extends Written {
   requestId: string;
   sessionId: string;
-  text: string;
+}
+
+/** What a child session has done for a task. */
+export interface Task {
+  status: string;
+  items: Item[];
 }
 
 export interface State {
@@ -69,19 +81,25 @@ export interface State {
   /** Why the last start failed, for the dialog that it was made in. */
   startProblem: string;
   isNewSessionOpen: boolean;
-  /** Asks that this page has answered. */
-  answered: Record<string, true>;
+  /** Asks that this page has answered; if it is `unsure` whether the answer arrived, they can be answered again. */
+  answered: Record<string, "sent" | "unsure">;
   /** Sessions that this page has deleted. */
   deleting: Record<string, true>;
   sent: SentPrompt[];
-  /** Texts that did not reach the server, by session, for the composer to show again. */
-  returned: Record<string, string>;
+  /** What did not reach the server, by session, for the composer to show again. */
+  returned: Record<string, Written>;
   notices: Notice[];
   nextNotice: number;
   panel: Panel | null;
   /** What a person looks at in an editor that is connected. */
   ide: IdeContext | null;
   samples: Sample[];
+  /** Those that were looked at, by session and tool use (`taskKey`). */
+  tasks: Record<string, Task>;
+}
+
+export function taskKey(sessionId: string, toolUseId: string): string {
+  return `${sessionId}/${toolUseId}`;
 }
 
 export const INITIAL: State = {
@@ -103,6 +121,7 @@ export const INITIAL: State = {
   panel: null,
   ide: null,
   samples: [],
+  tasks: {},
 };
 
 export function newSession(row: SessionRow): Session {
@@ -115,7 +134,7 @@ export function newSession(row: SessionRow): Session {
     writing: null,
     asks: [],
     queue: [],
-    note: "",
+    note: null,
     files: null,
     file: null,
     commands: null,

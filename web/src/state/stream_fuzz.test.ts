@@ -86,19 +86,20 @@ function connect(state: State, log: Entry[], until: number): State {
     const resolved = new Set(seen.flatMap((each) => each.events).filter((each) => each.type === "permission.resolved").map((each) => each.payload.askId));
     const asks = seen.flatMap((each) => each.events).filter((each) => each.type === "permission.request" && !resolved.has(each.payload.askId));
     const messages = seen.flatMap((each) => each.rows);
+    const decisions = seen.flatMap((each) => each.events).filter((each) => each.type === "permission.resolved").map((each) => each.payload);
     page = receive(
       page,
-      { type: "session.history", payload: { sessionId: "a", status: "running", messages, seq: until, session: row } },
+      { type: "session.history", payload: { sessionId: "a", status: "running", messages, seq: until, session: row, decisions } },
       ...asks.map((each) => ({ ...each, payload: { ...each.payload, seq: undefined, part: undefined, parts: undefined } })),
     );
   }
   return page;
 }
 
-/** What a person sees: items without times and decisions, and open asks. */
+/** What a person sees: items without times, what was decided about them, and open asks. */
 function seen(state: State): unknown {
   const { items, asks } = state.sessions.a!;
-  const plain = items.map((each) => (each.kind === "tool" ? [each.id, each.status] : [each.kind, "text" in each ? each.text : ""]));
+  const plain = items.map((each) => (each.kind === "tool" ? [each.id, each.status, each.resolution?.behavior] : [each.kind, "text" in each ? each.text : ""]));
   return { plain, asks: asks.map((each) => each.askId) };
 }
 

@@ -121,9 +121,10 @@ def test_an_answer_without_a_result_is_no_answer() -> None:
     assert failed.value.sent
 
 
-def test_a_line_that_is_lost_is_closed_without_being_asked() -> None:
+@pytest.mark.parametrize("rubbish", [b"rubbish", b"[]", b"7", b"[null]"])
+def test_a_line_that_is_lost_is_closed_without_being_asked(rubbish: bytes) -> None:
     async def flooded() -> tuple[str, bool]:
-        line = LoopLine([b"rubbish"] * 200)
+        line = LoopLine([rubbish] * 200)
         client = McpClient(line, [], lambda: None)
         await client.open(60)
         with pytest.raises(ServerFailed):

@@ -23,7 +23,7 @@ class Tolerance:
         wants them; what cannot be repaired is left out."""
         found = _values(data)
         messages = [cast("Params", each) for each in found if isinstance(each, dict)]
-        if len(messages) < len(found):
+        if not messages or len(messages) < len(found):
             self._rubbish += 1
         self._unasked += len(messages)
         if self._rubbish > _RUBBISH:

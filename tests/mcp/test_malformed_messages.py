@@ -18,7 +18,7 @@ GREETING: dict[str, Any] = {"protocolVersion": "2025-11-25", "capabilities": {"r
 
 class LoopLine:
     """In this process: whatever is asked after the greeting is answered with `answers`, in as many messages as they
-    are. The request has the id 2."""
+    are. The request has the id 2. Answers of ours are never read."""
 
     last_words = ""
 
@@ -48,10 +48,13 @@ class LoopLine:
 
     async def _exchange(self, sent: dict[str, Any]) -> None:
         await asyncio.sleep(0)  # as if it took a way
+        if "method" not in sent:
+            await asyncio.get_running_loop().create_future()
         if sent.get("method") == "initialize":
             self._take(json.dumps({"id": sent["id"], "result": GREETING}).encode())
         for answer in self._answers if sent.get("method") == "resources/read" else []:
             self._take(answer)
+            await settle()
 
 
 async def asked(answers: list[bytes]) -> list[str | None]:
@@ -133,3 +136,12 @@ def test_a_line_that_is_lost_is_closed_without_being_asked(rubbish: bytes) -> No
         return client.lost, line.closed
 
     assert asyncio.run(flooded()) == ("sends what are no messages", True)
+
+
+@pytest.mark.parametrize("method", ["ping", "sampling/createMessage"])
+def test_a_server_that_asks_and_does_not_read_the_answers_is_lost(method: str) -> None:
+    asks = [json.dumps({"jsonrpc": "2.0", "id": f"s{number}", "method": method}).encode() for number in range(17)]
+    answer = b'{"jsonrpc":"2.0","id":2,"result":{"contents":[{"text":"a"}]}}'
+    with pytest.raises(ServerFailed, match="asked more than 16 times without reading what it was answered"):
+        asyncio.run(asked([*asks, answer]))
+    assert asyncio.run(asked([*asks[1:], answer])) == ["a"]

@@ -51,7 +51,7 @@ def _story(story: str, results: int, history: History) -> Answer:
         case "slow", _:
             return says(" ".join(f"word{number}" for number in range(400)), token_delay=0.05)
         case "steady", _:
-            return says(" ".join(f"word{number}" for number in range(150)), token_delay=0.05)
+            return says(" ".join(f"word{number}" for number in range(100)), token_delay=0.05)
         case "command", 0:
             return proposes(bash("printf 'l1\\nl2\\nl3\\nl4\\nl5\\n' > made.txt && cat made.txt"))
         case "pair", 0:

@@ -9,8 +9,6 @@ import fcntl
 import re
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -20,10 +18,9 @@ import pytest
 from playwright.sync_api import Browser, Error, Locator, Page, Playwright, expect, sync_playwright
 
 from coderelay.surfaces.web.page_files import APP
-from tests.coder_process import PROGRAM, Coder, Ran, Started
+from tests.coder_process import Coder, Ran, Started
 from tests.model_server import Answer, History, by_history
 from tests.model_server.thread import model_server_thread
-from tests.patience import PATIENCE
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 ARGUMENTS = ("--no-sandbox", "--disable-gpu")
@@ -40,7 +37,7 @@ class Desk:
 
     def __init__(self, coder: Coder) -> None:
         self._coder = coder
-        self._process: subprocess.Popen[str] | None = None
+        self._running: Started | None = None
         self.port = 0
         self.folder = coder.cwd
 
@@ -50,15 +47,9 @@ class Desk:
 
     def start(self) -> str:
         """Start the server. Returns the link that it prints."""
-        self._process = subprocess.Popen(
-            [sys.executable, *PROGRAM, "web", "--no-open", "--port", str(self.port)],
-            cwd=self._coder.cwd,
-            env=self._coder.env,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert self._process.stdout is not None
-        link = self._process.stdout.readline().strip()
+        self._running = self._coder.fork("coder", "web", "--no-open", "--port", str(self.port))
+        assert self._running.process.stdout is not None
+        link = self._running.process.stdout.readline().strip()
         found = re.search(r":(\d+)/", link)
         assert found, f"no link: {link!r}"
         self.port = int(found[1])
@@ -74,17 +65,14 @@ class Desk:
 
     def kill(self) -> None:
         """As a power cut would."""
-        self._end(signal.SIGKILL)
+        assert self._running is not None
+        self._running.kill()
+        self._running = None
 
     def close(self) -> None:
-        if self._process is not None:
-            self._end(signal.SIGTERM)
-
-    def _end(self, number: signal.Signals) -> None:
-        assert self._process is not None
-        self._process.send_signal(number)
-        self._process.communicate(timeout=PATIENCE)
-        self._process = None
+        if self._running is not None:
+            self._running.send(signal.SIGTERM)
+            self._running.wait()
 
 
 @contextmanager

@@ -117,7 +117,7 @@ def test_a_session_whose_process_was_killed_says_that_it_waits_and_goes_on_here(
         expect(page.get_by_text("Waiting for a host: coder resume continues it")).to_be_visible()
         expect(page.locator("header").get_by_text("Waiting for a host")).to_be_visible()
         page.get_by_role("button", name="Go on here").click()
-        expect(conversation(page).get_by_text("word149")).to_be_visible()
+        expect(conversation(page).get_by_text("word99")).to_be_visible()
         expect(page.get_by_text("Waiting for a host")).to_have_count(0)
         expect(conversation(page).get_by_text(re.compile("^Done"))).to_be_visible()
         expect(page.get_by_role("heading", level=1)).to_have_text("story:steady")

@@ -22,6 +22,7 @@ from tests.web.chromium import (
 )
 
 pytestmark = [needs_chromium, needs_app, pytest.mark.timeout(180)]
+HOSTILE = "<img src=x onerror=document.title=1>.svg"
 CART = "\n".join(["def cart():", "    total = 0", "    return total", ""])
 
 
@@ -30,6 +31,7 @@ def _files(folder: Path) -> None:
     (folder / "src" / "deep").mkdir(parents=True)
     (folder / "src" / "deep" / "café.txt").write_text("crème\n")
     (folder / "logo.png").write_bytes(png())
+    (folder / HOSTILE).write_text("<script>document.title = 'owned'</script>\n")
 
 
 def png() -> bytes:
@@ -49,10 +51,14 @@ def test_a59_a63_files_are_browsed_and_a_selection_goes_with_the_message_unless_
         start(page, "story:none hello", at.folder)
         page.get_by_role("button", name="Files", exact=True).click()
         panel = page.get_by_role("complementary", name="Files")
-        panel.get_by_role("button", name="src").click()
+        panel.get_by_role("button", name="src", exact=True).click()
         panel.get_by_role("button", name="deep").click()
         panel.get_by_role("button", name="café.txt").click()
         expect(panel.get_by_role("group", name="src/deep/café.txt")).to_contain_text("crème")
+        panel.get_by_role("button", name="Back to the files").click()
+        panel.get_by_role("button", name=HOSTILE).click()  # names and contents are text
+        expect(panel.get_by_role("group", name=HOSTILE)).to_contain_text("<script>document.title")
+        expect(page).to_have_title("story:none hello · coder")
         panel.get_by_role("button", name="Back to the files").click()
         panel.get_by_label("Find a file").fill("cart")
         panel.get_by_role("button", name="cart.py").click()
@@ -148,6 +154,8 @@ def test_images_of_a_prompt_are_shown_also_after_a_reload(tmp_path: Path):
         _files(at.folder)
         start(page, "story:none hello", at.folder)
         expect(conversation(page).get_by_text("All done.")).to_be_visible()
+        page.locator("input[type=file]").set_input_files(at.folder / HOSTILE)
+        expect(page.get_by_role("alert")).to_contain_text("is not an image that can be sent")
         page.locator("input[type=file]").set_input_files(at.folder / "logo.png")
         expect(page.get_by_role("list", name="Images").get_by_role("img")).to_have_count(1)
         say(page, "look at this")

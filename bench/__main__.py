@@ -34,6 +34,7 @@ from bench.rows import (
     tokens,
     undo,
     version,
+    web_page,
     web_server,
 )
 
@@ -53,7 +54,7 @@ FAMILIES: dict[str, Callable[[], Sequence[table.Line]]] = {
     "follow": follow.measure,
     "crowd": crowd.measure,
     "many": many_sessions.measure,
-    "web": lambda: [*fan_out.measure(), *web_server.measure()],
+    "web": lambda: [*fan_out.measure(), *web_server.measure(), *web_page.measure()],
     "editor": editor.measure,
     "postgres": postgres.measure,
     "files": files.measure,

@@ -8,7 +8,7 @@ const MOST_CHARS = 200_000;
 /** The result of a tool: three lines, and the rest on demand. While it runs, the last lines. */
 export function Output({ text, name, isError, live }: { text: string; name: string; isError?: boolean; live?: boolean }) {
   const [isOpen, setOpen] = useKeptState(`${name}/open`, false);
-  const lines = text.replace(/\s+$/, "").split("\n");
+  const lines = text.trimEnd().split("\n");
   const hidden = live ? 0 : lines.length - SHOWN;
   const isLong = !live && rowsOf(lines.slice(0, SHOWN + 1)) > SHOWN;
   const shown = live ? lines.slice(-LIVE) : isOpen ? lines : lines.slice(0, SHOWN).map((each) => each.slice(0, 400));
@@ -16,7 +16,8 @@ export function Output({ text, name, isError, live }: { text: string; name: stri
   return (
     <div className="mt-1">
       <pre
-        tabIndex={0}
+        tabIndex={isOpen ? 0 : undefined} // it scrolls then
+        role="group"
         aria-label={t("Result")}
         className={`font-mono text-xs leading-relaxed whitespace-pre-wrap break-words ${isOpen ? "max-h-[32rem] overflow-y-auto" : isLong ? "line-clamp-3" : ""} ${isError ? "text-soft" : "text-faint"}`}
       >

@@ -46,6 +46,8 @@ export type Item =
   | { kind: "line"; key: string; line: Line; text: string; detail?: string }
   | ToolItem;
 
+type InitItem = Extract<Item, { kind: "init" }>;
+
 /** What a line says is told by the page, in its language. */
 export type Line = "compacted" | "cleared" | "workflow" | "command" | "undone" | "background" | "resolved";
 
@@ -56,7 +58,11 @@ export type Decided = Resolution & { toolUseId?: string; askId?: string; mine?: 
 
 /** Adds items at the end of a list that it owns. */
 export class ItemList {
-  constructor(public items: Item[] = []) {}
+  private lastInit: InitItem | null | undefined; // not looked for yet
+
+  constructor(public items: Item[] = []) {
+    if (!items.length) this.lastInit = null;
+  }
 
   /** The items of a history, with what was decided about its tool uses. */
   static from(messages: Message[], decided: Decided[] = []): Item[] {
@@ -136,7 +142,7 @@ export class ItemList {
 
   /** Every turn begins with one; it is shown if it says something new. */
   private init(message: Message): void {
-    const item: Item = {
+    const item: InitItem = {
       kind: "init",
       key: this.key(),
       model: text(message.model),
@@ -145,9 +151,11 @@ export class ItemList {
       agent: text(message.agent),
       sessionId: text(message.session_id),
     };
-    const last = this.items.findLast((each) => each.kind === "init");
-    if (last?.kind === "init" && last.model === item.model && last.mode === item.mode && last.cwd === item.cwd) return;
+    if (this.lastInit === undefined) this.lastInit = this.items.findLast((each) => each.kind === "init") ?? null;
+    const last = this.lastInit;
+    if (last && last.model === item.model && last.mode === item.mode && last.cwd === item.cwd) return;
     this.items.push(item);
+    this.lastInit = item;
   }
 
   private said(block: Message, message: Message): void {

@@ -140,7 +140,7 @@ class InHouse:
         return [event.ask]
 
     async def events(self) -> list[Recorded]:
-        record = await self.host.record(self.session)
+        record = await self.host.load(self.session)
         return await record.read(0)
 
     async def summary(self) -> Summary | None:

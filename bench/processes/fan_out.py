@@ -31,6 +31,7 @@ from coderelay.protocol.asks import By
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import MessageId, SessionId
 from coderelay.protocol.live import Live, TextDelta
+from coderelay.protocol.notebook import Notebook
 from coderelay.protocol.queries import ListAsks, ListSessions
 from coderelay.protocol.summary import Summary
 from coderelay.surfaces.loopback import listen
@@ -67,6 +68,9 @@ class Feed:
         """The server opens the session, because its turn is open."""
 
     def lend(self, session: SessionId, lent: Lent) -> Callable[[], None]:
+        raise NotImplementedError
+
+    def notebook(self, name: str) -> Notebook:
         raise NotImplementedError
 
     async def follow(self, session: SessionId, after: int = 0) -> AsyncGenerator[Recorded | Live, None]:

@@ -16,7 +16,7 @@ from bench.compare import alternate
 from bench.stopwatch import Took, stopwatch
 from bench.table import Row, at_most_times
 from coderelay.client.views.cowork import SessionRows
-from coderelay.host.record import Record
+from coderelay.host.loaded_session import LoadedSession
 from coderelay.protocol.asks import By
 from coderelay.protocol.calls import Call, Finished, Need
 from coderelay.protocol.content import Text, Usage
@@ -59,7 +59,7 @@ def measure() -> list[Row]:
 
 async def _open(store: SqliteStore) -> Took:
     with stopwatch() as took:
-        record = Record(SESSION, store)
+        record = LoadedSession(SESSION, store)
         await record.sync()
     assert record.state.head == EVENTS
     return took

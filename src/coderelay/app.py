@@ -303,8 +303,8 @@ class App:
             machine=self,
             lending=self.lending,
         )
-        context.records.forgotten = self.workspaces.release
-        self.lending.state_of = context.records.known_state
+        context.sessions.forgotten = self.workspaces.release
+        self.lending.state_of = context.sessions.known_state
         return Host(context)
 
     async def close(self, host: Host) -> None:

@@ -29,7 +29,7 @@ async def test_c35_d02_what_an_answer_covers_is_answered_in_the_same_append(tmp_
         await coder.create("default")
         await coder.prompt("go")
         asks = await coder.asks()
-        record, seen = await coder.host.record(coder.session), list[tuple[int, int]]()
+        record, seen = await coder.host.load(coder.session), list[tuple[int, int]]()
 
         def look(state: State) -> None:  # called once for every append
             seen.append((state.head, len(state.open_asks())))

@@ -58,7 +58,7 @@ class OvertakenHouse(HastyHouse):
     async def overtake(cls) -> None:
         if cls.times:
             cls.times -= 1
-            record = await cls.host.record(cls.session)
+            record = await cls.host.load(cls.session)
             claimed = SessionClaimed(owner=OwnerId("other"), epoch=record.state.epoch + 1)
             await record.append(lambda _: [claimed])
 
@@ -105,7 +105,7 @@ async def test_d17_one_that_somebody_took_for_gone_is_ended(tmp_path: Path) -> N
         await coder.prompt("go")
         await coder.ended()
         pid = await pid_in(coder.folder)
-        record = await coder.host.record(coder.session)
+        record = await coder.host.load(coder.session)
         await record.append(lambda _: [BackgroundEnded(background_id=ONE, end=Gone())])
         await eventually(lambda: not is_alive(pid))
         assert await ends(coder) == [("1", Gone())]

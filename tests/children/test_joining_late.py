@@ -91,7 +91,7 @@ async def test_who_comes_before_a_child_has_its_task_never_sees_what_it_asks(
         child = await child_opened(coder)
         async with asyncio.TaskGroup() as group:
             coming = group.create_task(first_asked(coder))
-            record = await coder.host.record(child)
+            record = await coder.host.load(child)
             await eventually(lambda: bool(record.followers))
             go.set()
         asked = coming.result()

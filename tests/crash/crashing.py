@@ -28,7 +28,7 @@ from coderelay.app import App
 from coderelay.cli import start
 from coderelay.cli.startup import open_app
 from coderelay.config.load import Config, load
-from coderelay.host import record, snapshot_file
+from coderelay.host import loaded_session, snapshot_file
 from coderelay.host.ownership import STILL_SECONDS, Ownership
 from coderelay.host.turn import HostTurn
 from coderelay.models.model import Completion, Model, Models, Piece, Request
@@ -77,7 +77,7 @@ class CrashingStore:
         self.waiting, self.named = store.waiting, store.named
         self.change_counter, self.rebuild, self.close = store.change_counter, store.rebuild, store.close
         self.hurry, self.changed, self.all_heads = store.hurry, store.changed, store.all_heads
-        self.recent_folders = store.recent_folders
+        self.recent_folders, self.notebook = store.recent_folders, store.notebook
         self._mutant = mutant
 
     async def append(
@@ -235,14 +235,14 @@ _BROKEN_FOLDS = {"untold": _keep_told, "forgetful": _keep_queue}
 
 
 def _break_fold(broken: Callable[[State, State, AnyEvent], None]) -> None:
-    apply = record.apply
+    apply = loaded_session.apply
 
     def break_after(state: State, recorded: Recorded) -> None:
         before = replace(state, told=dict(state.told))
         apply(state, recorded)
         broken(state, before, recorded.event)
 
-    record.apply = break_after
+    loaded_session.apply = break_after
 
 
 def _forget_what_started() -> None:

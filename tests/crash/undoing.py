@@ -50,7 +50,7 @@ async def main() -> int:
 
 
 async def _undo_log_first(house: CrashingHouse, host: Host, session: SessionId) -> None:
-    record = await host.record(session)
+    record = await host.load(session)
     turn = decide.undoable(record.state)
     await record.append(lambda state: [TurnUndone(turn_id=turn.turn_id, by=BY)])
     await house.turn_files().undo(turn, BY)

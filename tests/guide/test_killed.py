@@ -109,7 +109,7 @@ async def _write(root: Path, events: Sequence[Recorded]) -> None:
 async def _to_the_end(coder: InHouse, choice: str) -> str:
     """Answer whatever is asked, until the turn has ended."""
     while True:
-        record = await coder.host.record(coder.session)
+        record = await coder.host.load(coder.session)
         head = record.state.head
         if record.state.turn is None and record.state.last_ending is not None:
             return record.state.last_ending.text

@@ -30,7 +30,7 @@ class FailingStore:
         )
         self.change_counter, self.rebuild, self.close = store.change_counter, store.rebuild, store.close
         self.hurry, self.changed, self.all_heads = store.hurry, store.changed, store.all_heads
-        self.recent_folders = store.recent_folders
+        self.recent_folders, self.notebook = store.recent_folders, store.notebook
 
     async def append(
         self, session: SessionId, at: int, events: Sequence[AnyEvent], *, epoch: int | None = None

@@ -124,7 +124,7 @@ async def test_x04_x05_a_parked_ask_stays_open_and_its_answer_counts(tmp_path: P
         assert parked.at >= ask.deadline
     async with house(tmp_path, script(says("red it is"))) as coder:
         await coder.open(session)
-        record = await coder.host.record(session)
+        record = await coder.host.load(session)
         await expire([record], now(), coder.host.send)
         assert next_deadline(record.state) is None
         assert [each.ask for each in await coder.host.get(ListAsks())] == [ask]

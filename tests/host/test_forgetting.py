@@ -11,7 +11,7 @@ import pytest
 from coderelay.client.views.cowork import SessionRows
 from coderelay.host.attended import Attended
 from coderelay.host.host import Host
-from coderelay.host.records import Records
+from coderelay.host.loaded_sessions import LoadedSessions
 from coderelay.protocol.background import StoppedBy
 from coderelay.protocol.commands import OpenSession, StopBackground
 from coderelay.protocol.errors import UnknownSession
@@ -30,7 +30,7 @@ RECENT = 32  # records that may stay although nobody uses them
 
 def records_of(host: Host) -> int:
     gc.collect()
-    return len(host.context.records)
+    return len(host.context.sessions)
 
 
 async def until_forgotten(host: Host, most: int = 0) -> None:
@@ -130,14 +130,14 @@ async def test_a_background_command_keeps_its_session_until_it_is_stopped(tmp_pa
 @story
 async def test_an_owner_is_looked_at_once_however_many_sessions_it_has(tmp_path: Path) -> None:
     store = SqliteStore(str(tmp_path / "sessions.db"), SessionRows())
-    records, attended = Records(store), Attended()
+    records, attended = LoadedSessions(store), Attended()
     for number in range(5):
         session = SessionId(f"s{number}")
         await write_log(store, session, [[created()], [prompt()], [claimed(number % 2 + 1), turn_started()]])
-        attended.add(await records.record(session))
+        attended.add(await records.load(session))
     assert sorted(map(str, attended.owners())) == ["owner-1", "owner-2"]
     assert [each.session for each in attended.needing(OwnerId("owner-2"))] == ["s1", "s3"]
-    record = attended.records[SessionId("s3")]
+    record = attended.sessions[SessionId("s3")]
     await write_log(store, record.session, [[claimed(7)]])
     await record.sync()
     assert sorted(map(str, attended.owners())) == ["owner-1", "owner-2", "owner-7"]

@@ -47,7 +47,7 @@ def machine(tmp_path: Path, database: str) -> Callable[[str], Build]:
 
 async def work(coder: InHouse) -> None:
     """What a process does that attends the session and finds that it needs an owner."""
-    await Worker(await coder.host.record(coder.session), coder.host.context, coder.host.send).run()
+    await Worker(await coder.host.load(coder.session), coder.host.context, coder.host.send).run()
 
 
 async def claims(coder: InHouse) -> int:
@@ -157,7 +157,7 @@ async def test_any_machine_goes_on_with_a_session_of_an_old_log(
     async with house(tmp_path, script(says("done")), build=machine("server")) as server:
         created = SessionCreated(cwd=str(server.folder), agent="native", model="openai:scripted", mode="yolo", by=ME)
         server.session = SessionId(new_id())
-        await (await server.host.record(server.session)).append(lambda _: [created])
+        await (await server.host.load(server.session)).append(lambda _: [created])
         await server.prompt("go")
         assert (await server.ended()).text == "done"
 

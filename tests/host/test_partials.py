@@ -60,7 +60,7 @@ async def turn(coder: InHouse, turns: int = 1) -> list[TextDelta | ThinkingDelta
     if not coder.session:
         await coder.create()
     watcher = Watcher()
-    (await coder.host.record(coder.session)).followers.add(watcher)
+    (await coder.host.load(coder.session)).followers.add(watcher)
     await coder.prompt("go")
     await coder.ended(turns)
     return watcher.live
@@ -186,7 +186,7 @@ async def test_another_process_stops_the_block_that_a_killed_one_left_open(tmp_p
         await coder.create()
         await coder.prompt("go")
         await coder.ended()
-        record = await coder.host.record(coder.session)
+        record = await coder.host.load(coder.session)
         head = record.state.head
         started = next(each.event for each in await coder.events() if isinstance(each.event, TurnStarted))
         block = PartialBlock(1, "text", ("half an ",), starts=True)

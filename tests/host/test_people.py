@@ -113,7 +113,7 @@ async def test_approvals_are_listed_and_revoked_by_their_person(tmp_path: Path) 
 async def test_an_approval_of_an_old_log_counts_for_everybody(tmp_path: Path) -> None:
     old = Approval(AskId("old"), "person", "bash", "make", command="make", sandbox="none")
     async with house(tmp_path, script(MAKE, says("made"))) as coder:
-        record = await coder.host.record(APPROVALS)
+        record = await coder.host.load(APPROVALS)
         await record.append(lambda _: [ApprovalGranted(approval=old, by=ANNE)])
         await coder.create("default")
         await sends(coder, BEN)

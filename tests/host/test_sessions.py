@@ -389,7 +389,7 @@ async def test_x25_a_claim_that_another_has_overtaken_writes_nothing(tmp_path: P
     same call."""
     async with house(tmp_path, script(says("mine"))) as coder:
         await coder.create()
-        record = await coder.host.record(coder.session)
+        record = await coder.host.load(coder.session)
         me, other = OwnerId("me"), OwnerId("other")
         started = TurnStarted(
             turn_id=TurnId("t"),

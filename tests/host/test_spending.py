@@ -217,7 +217,7 @@ async def test_the_sessions_of_a_day_are_counted_however_many_there_are(tmp_path
         both = sum(each.day_cost for each in await coder.host.store.sessions())
         for _ in range(45):
             await coder.create()
-        state = (await coder.host.record(coder.session)).state
+        state = (await coder.host.load(coder.session)).state
         costly(tmp_path, {"day": 0.01})
         spending = coder.host.context.spending
         ask = await spending.ask(state, now())

@@ -158,7 +158,7 @@ async def test_c30_an_undo_covers_it(tmp_path: Path) -> None:
         assert undone == Undone(("a",), ("b",), (), undone.head)
         assert files(folder) == {".gitignore": "ignored\n", "a": "one\n"}
         assert git(folder, "status", "--short") == ""
-        assert (await coder.host.record(coder.session)).state.history == []
+        assert (await coder.host.load(coder.session)).state.history == []
 
 
 @pytest.mark.quick

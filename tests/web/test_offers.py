@@ -31,7 +31,7 @@ async def test_an_offer_of_an_editor_is_decided_in_the_browser(tmp_path: Path, b
             await page.send("permission.response", **answer)
         await page.until("session.status", status="completed")
         assert asked == [str(other), "echo: /bin/false --token …"]
-        settings = (await site.host.record(session)).state.settings
+        settings = (await site.host.load(session)).state.settings
         assert settings is not None
         assert settings.folders == ((str(other),) if behavior == "allow" else ())
         take_back()

@@ -6,8 +6,8 @@ from weakref import WeakValueDictionary
 
 from msgspec.structs import replace
 
+from coderelay.host.loaded_session import LoadedSession
 from coderelay.host.ownership import Ownership
-from coderelay.host.record import Record
 from coderelay.protocol.asks import By
 from coderelay.protocol.background import BackgroundRow, End, Exited, Gone, StoppedBy
 from coderelay.protocol.commands import Accepted, Outcome, StopBackground, Unchanged
@@ -28,16 +28,16 @@ _STOP_SECONDS = 15.0  # seconds, in whichever process runs the command
 
 
 class Backgrounds:
-    """The background commands of all sessions in this process. Those of a session are forgotten with its record."""
+    """The background commands of all sessions in this process. Those of a session are forgotten with it."""
 
     def __init__(self, ownership: Ownership) -> None:
         self._ownership = ownership
         self._sessions: WeakValueDictionary[SessionId, SessionBackground] = WeakValueDictionary()
 
-    def of(self, record: Record) -> "SessionBackground":
-        known = self._sessions.get(record.session)
+    def of(self, loaded: LoadedSession) -> "SessionBackground":
+        known = self._sessions.get(loaded.session)
         if known is None:
-            known = self._sessions[record.session] = SessionBackground(record, self)
+            known = self._sessions[loaded.session] = SessionBackground(loaded, self)
         return known
 
     def runs_any(self, session: SessionId) -> bool:
@@ -51,16 +51,16 @@ class Backgrounds:
             for each in state.background.values()
         ]
 
-    async def carry_out(self, record: Record, command: StopBackground) -> Outcome:
-        decide.require(record.state)
-        written = await self.stop(record, command.background, command.by)
-        return Accepted(record.state.head) if written else Unchanged(record.state.head)
+    async def carry_out(self, loaded: LoadedSession, command: StopBackground) -> Outcome:
+        decide.require(loaded.state)
+        written = await self.stop(loaded, command.background, command.by)
+        return Accepted(loaded.state.head) if written else Unchanged(loaded.state.head)
 
-    async def stop(self, record: Record, wanted: BackgroundId, by: By) -> list[Recorded]:
+    async def stop(self, loaded: LoadedSession, wanted: BackgroundId, by: By) -> list[Recorded]:
         """Ask the process that runs the command to stop it. Raises BadInput if there is no such command."""
-        if await self.is_gone(background.find(record.state, wanted)):
-            return await record.append(lambda state: background.end(state, wanted, Gone()))
-        return await record.append(lambda state: background.request_stop(state, wanted, by))
+        if await self.is_gone(background.find(loaded.state, wanted)):
+            return await loaded.append(lambda state: background.end(state, wanted, Gone()))
+        return await loaded.append(lambda state: background.request_stop(state, wanted, by))
 
     async def is_gone(self, command: BackgroundCommand) -> bool:
         """Whether the log holds no end for the command and the process that would have to write it is dead. A process
@@ -78,25 +78,25 @@ class SessionBackground:
     """The background commands of one session that run in this process, by number. What to do with them is read from
     the log."""
 
-    def __init__(self, record: Record, all_of_them: Backgrounds) -> None:
-        self._record = record
+    def __init__(self, loaded: LoadedSession, all_of_them: Backgrounds) -> None:
+        self._loaded = loaded
         self._all = all_of_them
         self._kept: dict[BackgroundId, _BackgroundProcess] = {}
-        record.watchers.add(self._obey)
+        loaded.watchers.add(self._obey)
 
     def runs_any(self) -> bool:
-        unended = {each.id for each in background.running(self._record.state)}
+        unended = {each.id for each in background.running(self._loaded.state)}
         return any(number in unended or not kept.running.is_over for number, kept in self._kept.items())
 
     def make_room(self) -> None:
-        running = background.running(self._record.state)
+        running = background.running(self._loaded.state)
         if len(running) >= MOST_RUNNING:
             names = ", ".join(map(background.name, running))
             raise ToolFailed(f"{len(running)} commands run in the background already: {names}; stop one first")
 
     def keep(self, running: RunningCommand) -> BackgroundId:
         self._forget_the_oldest()
-        number = background.next_id(self._record.state)
+        number = background.next_id(self._loaded.state)
         self._kept[number] = _BackgroundProcess(running)
         return number
 
@@ -113,42 +113,42 @@ class SessionBackground:
 
     async def stop(self, wanted: BackgroundId) -> BackgroundStatus:
         if self._find(wanted).end is None:
-            await self._all.stop(self._record, wanted, AGENT)
+            await self._all.stop(self._loaded, wanted, AGENT)
             await self._ends(wanted)
         return self.look(wanted)
 
     def drop_unrecorded(self) -> None:
         """Stop commands that the log does not list: nobody could ever stop them later."""
         for number, kept in self._kept.items():
-            if number not in self._record.state.background:
+            if number not in self._loaded.state.background:
                 kept.stop(Gone())
 
     async def close(self) -> None:
         for kept in self._kept.values():
             kept.stop(Gone())
         await asyncio.gather(*(each.stopping for each in self._kept.values() if each.stopping is not None))
-        self._obey(self._record.state)
+        self._obey(self._loaded.state)
         await asyncio.gather(*(each.telling for each in self._kept.values() if each.telling is not None))
-        self._record.watchers.discard(self._obey)
+        self._loaded.watchers.discard(self._obey)
 
     def _forget_the_oldest(self) -> None:
-        known = self._record.state.background
+        known = self._loaded.state.background
         over = [number for number in self._kept if number in known and known[number].end is not None]
         for number in over[: -MOST_RUNNING + 1]:
             del self._kept[number]
 
     def _find(self, wanted: BackgroundId) -> BackgroundCommand:
         try:
-            return background.find(self._record.state, wanted)
+            return background.find(self._loaded.state, wanted)
         except BadInput as refused:
             raise ToolFailed(refused.message) from refused
 
     async def _ends(self, wanted: BackgroundId) -> None:
-        state = self._record.state
+        state = self._loaded.state
         try:
             async with asyncio.timeout(_STOP_SECONDS):
                 while wanted in state.background and state.background[wanted].end is None:
-                    await self._record.moves(state.head, _STOP_SECONDS)
+                    await self._loaded.moves(state.head, _STOP_SECONDS)
         except TimeoutError as error:
             raise ToolFailed(f"background command {wanted} is asked to stop, but has not done so yet") from error
 
@@ -170,7 +170,7 @@ class SessionBackground:
     async def _tell_end(self, number: BackgroundId, kept: "_BackgroundProcess") -> None:
         await kept.running.wait()
         try:
-            await self._record.append(lambda state: background.end(state, number, kept.end()))
+            await self._loaded.append(lambda state: background.end(state, number, kept.end()))
         except StoreFailed as error:
             log.warning("the end of background command %s could not be written: %s", number, error)
             kept.telling = None  # so it is tried again when the log moves

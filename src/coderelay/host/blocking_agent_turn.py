@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 from coderelay.host.checkpoints import before_prompt, changes_nothing, forget_wait
-from coderelay.host.record import carried_out
+from coderelay.host.loaded_session import carried_out
 from coderelay.host.turn import HostTurn
 from coderelay.protocol.asks import Allow, Answers, Decision, DenyAndStop, OfferAsk, PlanDecision
 from coderelay.protocol.calls import Call, Finished, Need, Outcome
@@ -168,10 +168,10 @@ class BlockingAgentTurn(HostTurn):
                 if is_over(state) and not waiting.done():
                     waiting.set_result(None)
 
-            self._record.watchers.add(watch)
+            self._loaded.watchers.add(watch)
             try:
                 await waiting
             finally:
-                self._record.watchers.discard(watch)
+                self._loaded.watchers.discard(watch)
         if not self._is_mine(self.state):
             raise Fenced(self.session, self.epoch, self.state.epoch)

@@ -2,7 +2,7 @@
 
 from coderelay.host.family import family_of
 from coderelay.host.folder import ConfiguredFolders
-from coderelay.host.records import Records
+from coderelay.host.loaded_sessions import LoadedSessions
 from coderelay.protocol.asks import BudgetAsk
 from coderelay.protocol.ids import new_ask_id
 from coderelay.protocol.summary import Summary, day_of
@@ -15,8 +15,8 @@ _SESSIONS = 20  # how many are read at first; most days have fewer
 class Spending:
     """Decides whether people must be asked before more is spent than a session's folder allows."""
 
-    def __init__(self, records: Records, folders: ConfiguredFolders) -> None:
-        self._records = records
+    def __init__(self, sessions: LoadedSessions, folders: ConfiguredFolders) -> None:
+        self._sessions = sessions
         self._folders = folders
 
     async def ask(self, state: State, now: int) -> BudgetAsk | None:
@@ -25,7 +25,7 @@ class Spending:
         assert state.settings is not None
         budget = self._folders.of(state.settings.cwd).settings.budget
         if budget.session is not None:
-            family = await family_of(self._records, state)
+            family = await family_of(self._sessions, state)
             spent = sum(each.cost or 0.0 for each in family)
             allowed = max(each.allowances.get("session", 0.0) for each in family)
             ask = budget_ask(state, "session", spent, budget.session)
@@ -42,7 +42,7 @@ class Spending:
         changed on that day, which the store lists first."""
         limit = _SESSIONS
         while True:
-            found = await self._records.store.sessions(limit=limit)
+            found = await self._sessions.store.sessions(limit=limit)
             if len(found) < limit or day_of(found[-1].updated_at) < day:
                 return sum(_cost_to(person, each) for each in found if each.day == day)
             limit *= 10

@@ -10,7 +10,7 @@ from coderelay.client.model_names import with_provider
 from coderelay.client.tool_specs import tool_specs
 from coderelay.host.allowed_tools import tools_in_both
 from coderelay.host.context import HostContext, Send
-from coderelay.host.record import Record
+from coderelay.host.loaded_session import LoadedSession
 from coderelay.protocol.asks import By
 from coderelay.protocol.calls import Failed, Finished, Outcome
 from coderelay.protocol.commands import (
@@ -43,7 +43,7 @@ class Children:
     """Opens, runs, stops, restricts and deletes the child sessions of a parent."""
 
     def __init__(self, context: HostContext, send: Send) -> None:
-        self._records = context.records
+        self._sessions = context.sessions
         self._ownership = context.ownership
         self._send = send
         self._context = context
@@ -79,7 +79,7 @@ class Children:
             )
         )
         granted = [ApprovalGranted(approval=each, by=AGENT) for each in parent.approvals.values()]
-        await (await self._records.record(child)).append(lambda state: [] if state.deleted else [*granted])
+        await (await self._sessions.load(child)).append(lambda state: [] if state.deleted else [*granted])
         return child
 
     def _model(self, wanted: str, settings: SessionSettings) -> str:
@@ -94,7 +94,7 @@ class Children:
         ToolFailed if it ends badly."""
         assert parent.turn is not None
         started = parent.turn.started
-        await self.tighten((await self._records.record(parent.session)).state, AGENT)  # may have changed since `open`
+        await self.tighten((await self._sessions.load(parent.session)).state, AGENT)  # may have changed since `open`
         with suppress(UnknownSession):  # the child was deleted just now
             await self._send(
                 SendPrompt(
@@ -107,21 +107,21 @@ class Children:
                     by=_on_behalf_of(parent),
                 )
             )
-        record = await self._records.record(child)
-        await _until_it_rests(record)
-        outcome = await self._outcome(record, await _ending(record))
+        loaded = await self._sessions.load(child)
+        await _until_it_rests(loaded)
+        outcome = await self._outcome(loaded, await _ending(loaded))
         if isinstance(outcome, Failed):
             raise ToolFailed(outcome.message)
         return outcome
 
     async def stop(self, child: SessionId) -> None:
         """Stop the child and wait until it has stopped, so that it changes nothing any more."""
-        record = await self._records.record(child)
+        loaded = await self._sessions.load(child)
         with suppress(UnknownSession, TimeoutError):  # it was deleted, or its owner does not react in time
             await self._send(StopTurn(session=child, by=AGENT))
             async with asyncio.timeout(_STOP_SECONDS):
-                await _until_it_rests(record)
-        await self._end_commands(record)
+                await _until_it_rests(loaded)
+        await self._end_commands(loaded)
 
     async def stop_open(self, parent: State) -> None:
         await self._stop_all([child_id(parent.session, call.call.id) for call in open_tasks(parent)])
@@ -135,15 +135,15 @@ class Children:
         busy = False
         await self.tighten(parent, AGENT)
         for call in open_tasks(parent):
-            record = await self._records.record(child_id(parent.session, call.call.id))
-            if is_at_rest(record.state):
-                ended = await _ending(record)
+            loaded = await self._sessions.load(child_id(parent.session, call.call.id))
+            if is_at_rest(loaded.state):
+                ended = await _ending(loaded)
                 if ended is not None and ended.ending != "stopped":
-                    known[call.call.id] = await self._outcome(record, ended)
-            elif await self._is_lost(record.state):
-                lost.append(record.session)
+                    known[call.call.id] = await self._outcome(loaded, ended)
+            elif await self._is_lost(loaded.state):
+                lost.append(loaded.session)
             else:
-                await self._send(OpenSession(session=record.session, by=AGENT))
+                await self._send(OpenSession(session=loaded.session, by=AGENT))
                 busy = True
         await self._stop_all(lost)
         return None if busy else known
@@ -151,8 +151,8 @@ class Children:
     async def tighten(self, parent: State, by: By) -> None:
         """Restrict every child at work to what its parent may do now."""
         for call in open_tasks(parent):
-            record = await self._records.record(child_id(parent.session, call.call.id))
-            await record.append(lambda state: _tightening_events(state, parent, by))
+            loaded = await self._sessions.load(child_id(parent.session, call.call.id))
+            await loaded.append(lambda state: _tightening_events(state, parent, by))
 
     async def delete(self, parent: State, by: By) -> None:
         """Delete the children of a session. Called before the session itself is deleted, so that no child is
@@ -165,21 +165,21 @@ class Children:
             for each in sessions:
                 group.create_task(self.stop(each))
 
-    async def _outcome(self, record: Record, ended: TurnEnded | None) -> Finished | Failed:
+    async def _outcome(self, loaded: LoadedSession, ended: TurnEnded | None) -> Finished | Failed:
         """How the task ended. The background commands that the child left running are stopped, because nobody who
         looks at the parent knows of them."""
-        if record.state.deleted:
+        if loaded.state.deleted:
             return Failed("the session of this task was deleted before it ended")
-        return _task_result(ended, await self._end_commands(record))
+        return _task_result(ended, await self._end_commands(loaded))
 
-    async def _end_commands(self, record: Record) -> list[BackgroundCommand]:
-        left = background.running(record.state)
+    async def _end_commands(self, loaded: LoadedSession) -> list[BackgroundCommand]:
+        left = background.running(loaded.state)
         with suppress(UnknownSession, TimeoutError):  # as in `stop`
             for each in left:
-                await self._send(StopBackground(session=record.session, background=each.id, by=AGENT))
+                await self._send(StopBackground(session=loaded.session, background=each.id, by=AGENT))
             async with asyncio.timeout(_STOP_SECONDS):
-                while background.running(record.state):
-                    await record.moves(record.state.head, _POLL_SECONDS)
+                while background.running(loaded.state):
+                    await loaded.moves(loaded.state.head, _POLL_SECONDS)
         return left
 
     async def _is_lost(self, state: State) -> bool:
@@ -196,17 +196,17 @@ def _on_behalf_of(parent: State) -> By:
     return By(who=people[0], via=AGENT.via) if len(people) == 1 else AGENT
 
 
-async def _until_it_rests(record: Record) -> None:
-    while not is_at_rest(record.state):
-        await record.moves(record.state.head, _POLL_SECONDS)
+async def _until_it_rests(loaded: LoadedSession) -> None:
+    while not is_at_rest(loaded.state):
+        await loaded.moves(loaded.state.head, _POLL_SECONDS)
 
 
-async def _ending(record: Record) -> TurnEnded | None:
+async def _ending(loaded: LoadedSession) -> TurnEnded | None:
     """The end of the turn that worked on the task; people may have sent other prompts to the child."""
     turn, after = None, 0
-    while page := await record.read(after):
+    while page := await loaded.read(after):
         for each in page:
-            if isinstance(each.event, TurnStarted) and each.event.prompt_id == task_prompt(record.session):
+            if isinstance(each.event, TurnStarted) and each.event.prompt_id == task_prompt(loaded.session):
                 turn = each.event.turn_id
             if isinstance(each.event, TurnEnded) and each.event.turn_id == turn:
                 return each.event

@@ -8,7 +8,7 @@ from coderelay.host.allowed_tools import tools_in_both
 from coderelay.host.can_run import check_folder
 from coderelay.host.context import HostContext
 from coderelay.host.folder import ConfiguredFolders
-from coderelay.host.record import Decide, Record
+from coderelay.host.loaded_session import Decide, LoadedSession
 from coderelay.protocol.commands import (
     Accepted,
     AnswerAsk,
@@ -49,7 +49,7 @@ _BY_HOST = "the host does this one itself"
 
 
 async def carry_out(
-    record: Record,
+    loaded: LoadedSession,
     command: Command,
     context: HostContext,
     capabilities: Capabilities = NO_CAPABILITIES,
@@ -63,51 +63,51 @@ async def carry_out(
                 check_folder(folder)
             await _check_profile(command, context, capabilities)
             machine = context.machine.identity
-            return await _write(record, lambda state: decide.create(state, command, machine, brings_id=brings_id))
+            return await _write(loaded, lambda state: decide.create(state, command, machine, brings_id=brings_id))
         case ConfigureSession():
             for folder in (*filter(None, (command.cwd,)), *(command.folders or ())):
                 check_folder(folder)
             return await _write(
-                record, lambda state: configure(state, command, _facts(state, command, context.folders))
+                loaded, lambda state: configure(state, command, _facts(state, command, context.folders))
             )
         case SendPrompt():
-            return await _write(record, lambda state: decide.send_prompt(state, command, brings_id=brings_id))
+            return await _write(loaded, lambda state: decide.send_prompt(state, command, brings_id=brings_id))
         case EditPrompt():
             return await _write(
-                record, lambda state: decide.edit_prompt(state, command, may_run_shell=capabilities.shell)
+                loaded, lambda state: decide.edit_prompt(state, command, may_run_shell=capabilities.shell)
             )
         case RunShell():
             if not capabilities.shell:
                 raise BadInput(decide.NO_SHELL)
-            return await _write(record, lambda state: decide.run_shell(state, command))
+            return await _write(loaded, lambda state: decide.run_shell(state, command))
         case CompactHistory():
-            return await _write(record, lambda state: decide.compact(state, command))
+            return await _write(loaded, lambda state: decide.compact(state, command))
         case ClearHistory():
-            return await _write(record, lambda state: decide.clear(state, command))
+            return await _write(loaded, lambda state: decide.clear(state, command))
         case RecallPrompt():
-            return await _write(record, lambda state: decide.recall_prompt(state, command))
+            return await _write(loaded, lambda state: decide.recall_prompt(state, command))
         case StopTurn():
-            return await _write(record, lambda state: decide.stop(state, command))
+            return await _write(loaded, lambda state: decide.stop(state, command))
         case DeleteSession():
-            return await _write(record, lambda state: decide.delete(state, command))
+            return await _write(loaded, lambda state: decide.delete(state, command))
         case AnswerAsk():
-            return await answer(record, command)
+            return await answer(loaded, command)
         case RevokeApproval():
-            return await _write(record, lambda state: decide.revoke(state, command))
+            return await _write(loaded, lambda state: decide.revoke(state, command))
         case UndoTurn() | StopBackground() | WriteSnapshot() | MoveSession() | ForkSession():
             raise AssertionError(_BY_HOST)
         case SetSetting() | TrustFolder():
             raise AssertionError(_BY_HOST)
         case OpenSession():
-            decide.require(record.state)
-            return Unchanged(record.state.head)
+            decide.require(loaded.state)
+            return Unchanged(loaded.state.head)
 
 
 async def _check_profile(command: CreateSession, context: HostContext, capabilities: Capabilities) -> None:
     """Raises BadInput if nobody gave the client the profile. A child may have that of its parent."""
     if command.profile in ("", capabilities.profile):
         return
-    parent = None if command.parent is None else (await context.records.record(command.parent)).state.settings
+    parent = None if command.parent is None else (await context.sessions.load(command.parent)).state.settings
     if parent is None or parent.profile != command.profile:
         raise BadInput(say("this client may not start sessions with the profile {profile}", profile=command.profile))
 
@@ -120,17 +120,17 @@ def _facts(state: State, command: ConfigureSession, folders: ConfiguredFolders) 
     return Facts(preset, tools_in_both)
 
 
-async def _write(record: Record, decision: Decide) -> Outcome:
-    written = await record.append(decision)
-    return Accepted(record.state.head) if written else Unchanged(record.state.head)
+async def _write(loaded: LoadedSession, decision: Decide) -> Outcome:
+    written = await loaded.append(decision)
+    return Accepted(loaded.state.head) if written else Unchanged(loaded.state.head)
 
 
 async def answer(
-    record: Record, command: AnswerAsk, kept: Sequence[AnyEvent] = (), covered: Sequence[AskId] = ()
+    loaded: LoadedSession, command: AnswerAsk, kept: Sequence[AnyEvent] = (), covered: Sequence[AskId] = ()
 ) -> Outcome:
     """Answer an ask, and in the same append those that this answer covers, with what is `kept` of it."""
-    outcome = await _write(record, lambda state: decide.answer_for_more(state, command, kept, covered))
+    outcome = await _write(loaded, lambda state: decide.answer_for_more(state, command, kept, covered))
     if isinstance(outcome, Accepted):
         return outcome
-    decision, by = decide.recorded_answer(record.state, command)
-    return Answered(decision, by, record.state.head)
+    decision, by = decide.recorded_answer(loaded.state, command)
+    return Answered(decision, by, loaded.state.head)

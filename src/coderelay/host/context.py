@@ -12,8 +12,8 @@ from coderelay.host.folder import ConfiguredFolders
 from coderelay.host.judging import Judging
 from coderelay.host.lending import Lending
 from coderelay.host.live_relay import LiveRelay
+from coderelay.host.loaded_sessions import LoadedSessions
 from coderelay.host.ownership import Ownership
-from coderelay.host.records import Records
 from coderelay.host.turn_files import OpenTurnFiles
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.commands import Command, Outcome
@@ -45,16 +45,16 @@ class HostContext(Struct, frozen=True, dict=True):
     lending: Lending
 
     @cached_property
-    def records(self) -> Records:
-        return Records(self.store)
+    def sessions(self) -> LoadedSessions:
+        return LoadedSessions(self.store)
 
     @cached_property
     def judging(self) -> Judging:
-        return Judging(self.records, self.folders)
+        return Judging(self.sessions, self.folders)
 
     @cached_property
     def spending(self) -> Spending:
-        return Spending(self.records, self.folders)
+        return Spending(self.sessions, self.folders)
 
     @cached_property
     def backgrounds(self) -> "Backgrounds":

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from coderelay.host.record import Record
+from coderelay.host.loaded_session import LoadedSession
 from coderelay.protocol.asks import Ask, By, Deny, DenyAndStop
 from coderelay.protocol.commands import AnswerAsk
 from coderelay.protocol.errors import UnknownSession
@@ -33,20 +33,20 @@ def next_deadline(state: State) -> int | None:
     return min((ask.deadline for ask in waiting if ask.deadline is not None), default=None)
 
 
-async def expire(due: Iterable[Record], now: int, send: "Send") -> None:
+async def expire(due: Iterable[LoadedSession], now: int, send: "Send") -> None:
     """Do with the asks of these sessions whose deadline has passed what they say."""
-    for record in due:
-        for ask in record.state.due_asks(now):
+    for loaded in due:
+        for ask in loaded.state.due_asks(now):
             with suppress(UnknownSession):  # the session was deleted just now
-                await _expire(record, ask, now, send)
+                await _expire(loaded, ask, now, send)
 
 
-async def _expire(record: Record, ask: Ask, now: int, send: "Send") -> None:
+async def _expire(loaded: LoadedSession, ask: Ask, now: int, send: "Send") -> None:
     match ask.unanswered:
         case "deny":
-            command = AnswerAsk(session=record.session, ask=ask.id, decision=Deny(TOO_LATE), by=NOBODY)
-            await record.append(lambda state: decide.answer(state, command))
+            command = AnswerAsk(session=loaded.session, ask=ask.id, decision=Deny(TOO_LATE), by=NOBODY)
+            await loaded.append(lambda state: decide.answer(state, command))
         case "stop":  # by way of the host, which also stops the turn of a parent that waits for this one
-            await send(AnswerAsk(session=record.session, ask=ask.id, decision=DenyAndStop(), by=NOBODY))
+            await send(AnswerAsk(session=loaded.session, ask=ask.id, decision=DenyAndStop(), by=NOBODY))
         case "park":
-            await record.append(lambda state: decide.park(state, ask.id, now))
+            await loaded.append(lambda state: decide.park(state, ask.id, now))

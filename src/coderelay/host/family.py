@@ -1,6 +1,6 @@
 """Parent and child sessions: queries about which sessions belong together, read from the log."""
 
-from coderelay.host.records import Records
+from coderelay.host.loaded_sessions import LoadedSessions
 from coderelay.protocol.ids import MachineId, SessionId
 from coderelay.protocol.queries import ListSessions
 from coderelay.protocol.summary import Summary
@@ -9,20 +9,20 @@ from coderelay.session.state import State
 from coderelay.store.store import Store
 
 
-async def family_of(records: Records, state: State) -> list[State]:
+async def family_of(sessions: LoadedSessions, state: State) -> list[State]:
     """A session, its parent if it has one, and all children of that parent (or else of the session itself)."""
     parent = state.settings.parent if state.settings is not None else None
-    head = state if parent is None else (await records.record(parent)).state
-    others = [(await records.record(each)).state for each in children(head) if each != state.session]
+    head = state if parent is None else (await sessions.load(parent)).state
+    others = [(await sessions.load(each)).state for each in children(head) if each != state.session]
     return [state, *others] if head is state else [state, head, *others]
 
 
-async def waits_for(records: Records, child: State) -> State | None:
+async def waits_for(sessions: LoadedSessions, child: State) -> State | None:
     """The parent of this session, if its open turn waits for what this session does."""
     settings = child.settings
     if settings is None or settings.parent is None:
         return None
-    parent = (await records.record(settings.parent)).state
+    parent = (await sessions.load(settings.parent)).state
     return parent if any(each.call.id == settings.parent_call for each in open_tasks(parent)) else None
 
 
@@ -47,8 +47,8 @@ def _has(row: Summary, words: list[str]) -> bool:
     return all(word in text for word in words)
 
 
-async def children_of(records: Records, session: SessionId) -> list[Summary]:
-    await records.summary(session)
-    state = (await records.record(session)).state
-    found = [await records.store.session(each) for each in children(state)]
+async def children_of(sessions: LoadedSessions, session: SessionId) -> list[Summary]:
+    await sessions.summary(session)
+    state = (await sessions.load(session)).state
+    found = [await sessions.store.session(each) for each in children(state)]
     return [each for each in found if each is not None]

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from coderelay.host.record import Record
+from coderelay.host.loaded_session import LoadedSession
 from coderelay.protocol.events import Recorded, SessionDeleted
 from coderelay.protocol.live import Live, Placed, join
 
@@ -13,15 +13,15 @@ class Feed:
     """One follower of one session. Live pieces are joined while the follower is busy, so a slow one gets fewer,
     longer pieces."""
 
-    def __init__(self, record: Record, after: int) -> None:
-        self._record = record
+    def __init__(self, loaded: LoadedSession, after: int) -> None:
+        self._loaded = loaded
         self._cursor = after
-        self._live = list(record.saying)
+        self._live = list(loaded.live_pieces)
         self._woken = asyncio.Event()
         self._failure: Exception | None = None
 
     async def events(self) -> AsyncGenerator[Recorded | Live, None]:
-        self._record.followers.add(self)
+        self._loaded.followers.add(self)
         try:
             while True:
                 self._woken.clear()
@@ -31,7 +31,7 @@ class Feed:
                             async for recorded in events:
                                 yield recorded
                     yield live
-                async with aclosing(self._durable(self._record.state.head)) as events:
+                async with aclosing(self._durable(self._loaded.state.head)) as events:
                     async for recorded in events:
                         yield recorded
                         if isinstance(recorded.event, SessionDeleted):
@@ -40,7 +40,7 @@ class Feed:
                     raise self._failure
                 await self._woken.wait()
         finally:
-            self._record.followers.discard(self)
+            self._loaded.followers.discard(self)
 
     def wake(self) -> None:
         self._woken.set()
@@ -50,7 +50,7 @@ class Feed:
         self._woken.set()
 
     def show(self, live: Live) -> None:
-        self._live.append((self._record.state.head, live))
+        self._live.append((self._loaded.state.head, live))
         self._woken.set()
 
     def _take_live(self) -> list[Placed]:
@@ -59,7 +59,7 @@ class Feed:
 
     async def _durable(self, until: int) -> AsyncGenerator[Recorded, None]:
         while self._cursor < until:
-            page = await self._record.read(self._cursor)
+            page = await self._loaded.read(self._cursor)
             if not page:
                 return
             for recorded in page:

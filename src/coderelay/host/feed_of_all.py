@@ -6,7 +6,7 @@ import logging
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 
-from coderelay.host.records import Records
+from coderelay.host.loaded_sessions import LoadedSessions
 from coderelay.protocol.errors import StoreDamaged
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import APPROVALS, SessionId
@@ -21,9 +21,9 @@ _PIECES = 100
 class FeedOfAll:
     """One follower of all sessions. A cursor is kept for each log, so that none has a gap or a repeat."""
 
-    def __init__(self, records: Records) -> None:
-        self._store = records.store
-        self._records = records
+    def __init__(self, sessions: LoadedSessions) -> None:
+        self._store = sessions.store
+        self._sessions = sessions
         self._cursors: dict[SessionId, int] = {}
         self._unread: dict[SessionId, int] = {}  # the heads of logs that go beyond their cursors
         self._live: dict[SessionId, list[Placed]] = {}
@@ -36,9 +36,9 @@ class FeedOfAll:
         named = {session: seq for session, seq in after.items() if session in heads}
         self._cursors = heads | named
         self._unread = {session: heads[session] for session, seq in named.items() if seq < heads[session]}
-        for record in self._records.known():
-            if record.saying:
-                self._live[record.session] = list(record.saying)
+        for loaded in self._sessions.known():
+            if loaded.live_pieces:
+                self._live[loaded.session] = list(loaded.live_pieces)
 
     async def events(self) -> AsyncGenerator[tuple[SessionId, Recorded | Live], None]:
         while True:

@@ -2,7 +2,7 @@
 
 from coderelay.host.can_run import require_machine
 from coderelay.host.context import HostContext
-from coderelay.host.record import Record
+from coderelay.host.loaded_session import LoadedSession
 from coderelay.protocol.commands import Accepted, ForkSession, Outcome
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import AnyEvent, Recorded
@@ -12,9 +12,9 @@ from coderelay.session.fork import fork
 from coderelay.session.state import State
 
 
-async def fork_session(record: Record, command: ForkSession, context: HostContext) -> Outcome:
+async def fork_session(loaded: LoadedSession, command: ForkSession, context: HostContext) -> Outcome:
     """The whole log of the fork is one append: nobody sees a part of it. Raises BadInput."""
-    settings = decide.require(record.state)
+    settings = decide.require(loaded.state)
     require_machine(settings, context)
     if settings.parent is not None:
         raise BadInput("the session of a subagent cannot be forked")
@@ -24,10 +24,10 @@ async def fork_session(record: Record, command: ForkSession, context: HostContex
             say("a session of the agent {name} cannot be forked: it keeps its own history", name=settings.agent)
         )
     log: list[Recorded] = []
-    while page := await record.read(log[-1].seq if log else 0):
+    while page := await loaded.read(log[-1].seq if log else 0):
         log += page
     events = fork(log, settings, command, context.machine.identity)
-    new = await context.records.record(command.to)
+    new = await context.sessions.load(command.to)
 
     def begin(state: State) -> list[AnyEvent]:
         return events if state.head == 0 else []

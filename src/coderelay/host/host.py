@@ -16,7 +16,7 @@ from coderelay.host.deadlines import now
 from coderelay.host.family import children_of, waits_for, without_children
 from coderelay.host.feed import Feed
 from coderelay.host.list_asks import answer_ask_query, permissions_open
-from coderelay.host.record import Record
+from coderelay.host.loaded_session import LoadedSession
 from coderelay.host.snapshot_file import export_state, write_snapshot
 from coderelay.host.wakeups import Wakeups
 from coderelay.policy.approvals import ANY_MACHINE, approval_of
@@ -111,8 +111,8 @@ class Host:
     def __init__(self, context: HostContext) -> None:
         self.context = context
         self.store = context.store
-        self.record = context.records.record
-        self._records = context.records
+        self.load = context.sessions.load
+        self._sessions = context.sessions
         self._wakeups = Wakeups(context, lambda command: self.send(command))  # late: tests replace `send`
         self._is_closed = False
 
@@ -127,46 +127,48 @@ class Host:
 
     async def send(self, command: Command, capabilities: Capabilities = NO_CAPABILITIES) -> Outcome:
         self._refuse_when_closed()
-        record = await self.record(command.session)
+        loaded = await self.load(command.session)
         if isinstance(command, UndoTurn):
-            return await self._undo(record, command)
+            return await self._undo(loaded, command)
         if isinstance(command, StopBackground):
-            return await self.context.backgrounds.carry_out(record, command)
+            return await self.context.backgrounds.carry_out(loaded, command)
         if isinstance(command, WriteSnapshot):
-            if not is_elsewhere(decide.require(record.state), self.context):
-                await write_snapshot(record, self.context.agents)
-            return Unchanged(record.state.head)
+            if not is_elsewhere(decide.require(loaded.state), self.context):
+                await write_snapshot(loaded, self.context.agents)
+            return Unchanged(loaded.state.head)
         if isinstance(command, ForkSession):
             from coderelay.host.forking import fork_session  # imported late: sessions are seldom forked
 
-            return await fork_session(record, command, self.context)
+            return await fork_session(loaded, command, self.context)
         if isinstance(command, SetSetting | TrustFolder):
             from coderelay.host.person_files import change_person_file  # imported late: people seldom do this
 
-            return change_person_file(record, command, self.context, capabilities)
+            return change_person_file(loaded, command, self.context, capabilities)
         if isinstance(command, MoveSession):
-            return await self._move(record, command)
-        if isinstance(command, DeleteSession) and tasks(record.state):
-            await carry_out(record, StopTurn(session=command.session, by=command.by), self.context)
-            await self._children().delete(record.state, command.by)
-        if isinstance(command, AnswerAsk) and _reaches_further(record.state, command):
-            outcome = await self._answer_for_more(record, command)
+            return await self._move(loaded, command)
+        if isinstance(command, DeleteSession) and tasks(loaded.state):
+            await carry_out(loaded, StopTurn(session=command.session, by=command.by), self.context)
+            await self._children().delete(loaded.state, command.by)
+        if isinstance(command, AnswerAsk) and _reaches_further(loaded.state, command):
+            outcome = await self._answer_for_more(loaded, command)
         else:
-            brings_id = self._brings_id(record.state, command)
-            outcome = await carry_out(record, command, self.context, capabilities, brings_id=brings_id)
-        if isinstance(command, ConfigureSession | RevokeApproval) and open_tasks(record.state):
-            await self._children().tighten(record.state, command.by)
+            brings_id = self._brings_id(loaded.state, command)
+            outcome = await carry_out(loaded, command, self.context, capabilities, brings_id=brings_id)
+        if isinstance(command, ConfigureSession | RevokeApproval) and open_tasks(loaded.state):
+            await self._children().tighten(loaded.state, command.by)
         if isinstance(command, AnswerAsk) and isinstance(outcome, Accepted):
-            record.answered_here = True
-            if isinstance(command.decision, DenyAndStop) and (parent := await waits_for(self._records, record.state)):
+            loaded.answered_here = True
+            if isinstance(command.decision, DenyAndStop) and (
+                parent := await waits_for(self._sessions, loaded.state)
+            ):
                 await self.send(StopTurn(session=parent.session, by=command.by))  # its whole turn
-            at_rest = record.state.turn is None and not record.state.deleted
-            if at_rest and not is_elsewhere(record.state.settings, self.context):
-                await write_snapshot(record, self.context.agents)  # the decision on a plan has ended the turn
+            at_rest = loaded.state.turn is None and not loaded.state.deleted
+            if at_rest and not is_elsewhere(loaded.state.settings, self.context):
+                await write_snapshot(loaded, self.context.agents)  # the decision on a plan has ended the turn
         cleared = isinstance(command, ClearHistory) and isinstance(outcome, Accepted)
-        if cleared and not is_elsewhere(record.state.settings, self.context):
-            await write_snapshot(record, self.context.agents)
-        self._wakeups.wake(record)
+        if cleared and not is_elsewhere(loaded.state.settings, self.context):
+            await write_snapshot(loaded, self.context.agents)
+        self._wakeups.wake(loaded)
         return outcome
 
     async def get(self, query: Query[Value], capabilities: Capabilities = NO_CAPABILITIES) -> Value:
@@ -182,40 +184,40 @@ class Host:
             case ShowTrust():
                 from coderelay.host.person_files import untrusted_in  # imported late: people seldom ask for this
 
-                return untrusted_in(await self.record(query.session), self.context, capabilities)
+                return untrusted_in(await self.load(query.session), self.context, capabilities)
             case ListSessions():
                 here = self.context.machine.identity if query.here else None
                 return await without_children(self.store, query, None if here is None else here.id)
             case ListChildren():
-                return await children_of(self._records, query.session)
+                return await children_of(self._sessions, query.session)
             case ShowSession():
-                return await self._records.summary(query.session)
+                return await self._sessions.summary(query.session)
             case ReadMessages():
-                await self._records.summary(query.session)
+                await self._sessions.summary(query.session)
                 return await self.store.messages(query.session)
             case ExportSession():
-                await self._records.summary(query.session)
-                record = await self.record(query.session)
-                return export_state(record.state, self.context.agents)
+                await self._sessions.summary(query.session)
+                loaded = await self.load(query.session)
+                return export_state(loaded.state, self.context.agents)
             case ListPrompts():
-                await self._records.summary(query.session)
-                return list((await self.record(query.session)).state.queue)
+                await self._sessions.summary(query.session)
+                return list((await self.load(query.session)).state.queue)
             case ListTodos():
-                await self._records.summary(query.session)
-                return list(todos((await self.record(query.session)).state))
+                await self._sessions.summary(query.session)
+                return list(todos((await self.load(query.session)).state))
             case ListBackground():
-                return await self.context.backgrounds.rows((await self.record(query.session)).state)
+                return await self.context.backgrounds.rows((await self.load(query.session)).state)
             case SuggestTitle(session=str() as session, text=""):
-                summary = await self._records.summary(session)
+                summary = await self._sessions.summary(session)
                 return await self._answer_about_machine(SuggestTitle(session, text=summary.last_prompt))
             case ListAsks() | ListDecisions() | FindAsk():
-                return await answer_ask_query(query, self._records)
+                return await answer_ask_query(query, self._sessions)
             case ListApprovals():
                 return await self._approvals_in(query)
             case ShowPermissions():
-                await self._records.summary(query.session)
+                await self._sessions.summary(query.session)
                 return self.context.judging.shown(
-                    (await self.record(query.session)).state, await self._records.approvals()
+                    (await self.load(query.session)).state, await self._sessions.approvals()
                 )
             case ListTools() | ListSkills() | ListSubagents() | ListCommands() | ExpandCommand():
                 return await self._answer_about_session(query)
@@ -230,20 +232,20 @@ class Host:
             case WhyNotRun():
                 if query.session is None:
                     return await self._answer_about_machine(query)
-                await self._records.summary(query.session)
-                settings = decide.require((await self.record(query.session)).state)
+                await self._sessions.summary(query.session)
+                settings = decide.require((await self.load(query.session)).state)
                 wanted = replace(settings, model=query.model or settings.model, agent=query.agent or settings.agent)
                 return why_not_so(wanted, self.context)
             case WhyWaiting():
-                return await self._why_waiting((await self.record(query.session)).state)
+                return await self._why_waiting((await self.load(query.session)).state)
 
     async def follow(self, session: SessionId, after: int = 0) -> AsyncGenerator[Recorded | Live, None]:
         self._refuse_when_closed()
-        record = await self.record(session)
-        if record.state.head == 0:
+        loaded = await self.load(session)
+        if loaded.state.head == 0:
             raise UnknownSession(session)
-        with self._wakeups.following(record):
-            async with aclosing(Feed(record, after).events()) as events:
+        with self._wakeups.following(loaded):
+            async with aclosing(Feed(loaded, after).events()) as events:
                 async for event in events:
                     yield event
 
@@ -253,7 +255,7 @@ class Host:
         self._refuse_when_closed()
         from coderelay.host.feed_of_all import FeedOfAll  # imported late: most processes follow one session
 
-        feed = FeedOfAll(self._records)
+        feed = FeedOfAll(self._sessions)
         await feed.begin(after or {})
         with self._wakeups.following_all(feed):
             async with aclosing(feed.events()) as events:
@@ -287,24 +289,24 @@ class Host:
         agent = self.context.agents.get(chosen or "")
         return agent is not None and agent.brings_id
 
-    async def _undo(self, record: Record, command: UndoTurn) -> Outcome:
+    async def _undo(self, loaded: LoadedSession, command: UndoTurn) -> Outcome:
         """Undo the last turn. The files are restored before the event is written: if this process dies in between,
         the same undo finds them done."""
-        past = decide.undoable(record.state)
-        require_machine(decide.require(record.state), self.context)
+        past = decide.undoable(loaded.state)
+        require_machine(decide.require(loaded.state), self.context)
         present(past.cwd)
         event = await self.context.turn_files().undo(past, command.by)
-        if not await record.append(lambda state: decide.undone(state, event)):
-            decide.require(record.state)
-            raise CannotRun(_who_was_faster(record.state, event))
-        await write_snapshot(record, self.context.agents)
-        return Undone(event.restored, event.removed, event.conflicts, record.state.head)
+        if not await loaded.append(lambda state: decide.undone(state, event)):
+            decide.require(loaded.state)
+            raise CannotRun(_who_was_faster(loaded.state, event))
+        await write_snapshot(loaded, self.context.agents)
+        return Undone(event.restored, event.removed, event.conflicts, loaded.state.head)
 
-    async def _move(self, record: Record, command: MoveSession) -> Outcome:
+    async def _move(self, loaded: LoadedSession, command: MoveSession) -> Outcome:
         from coderelay.host.moving import move_here  # imported late: sessions seldom move
 
-        outcome = await move_here(record, command, self.context)
-        self._wakeups.wake(record)
+        outcome = await move_here(loaded, command, self.context)
+        self._wakeups.wake(loaded)
         return outcome
 
     def _children(self) -> "Children":
@@ -313,12 +315,12 @@ class Host:
         return Children(self.context, self.send)
 
     async def _folder(self, session: SessionId) -> str:
-        return require_folder(decide.require((await self.record(session)).state), self.context)
+        return require_folder(decide.require((await self.load(session)).state), self.context)
 
     async def _answer_about_session(self, query: "SessionQuery") -> object:
         from coderelay.host.session_queries import answer_session_query  # imported late: only people ask for this
 
-        state = (await self.record(query.session)).state
+        state = (await self.load(query.session)).state
         decide.require(state)
         return await answer_session_query(query, state, self.context)
 
@@ -326,7 +328,7 @@ class Host:
         from coderelay.host.machine_queries import answer_machine_query  # imported late: only people ask for this
 
         session = None if isinstance(query, ShowDefaults | ListFolders | ListRecentFolders) else query.session
-        state = None if session is None else (await self.record(session)).state
+        state = None if session is None else (await self.load(session)).state
         if state is not None:
             decide.require(state)
         return await answer_machine_query(query, state, self.context)
@@ -339,28 +341,28 @@ class Host:
         return why_not(state, self.context) or "coder resume continues it"
 
     async def _approvals_in(self, query: ListApprovals) -> list[Approval]:
-        own = [] if query.session is None else list((await self.record(query.session)).state.approvals.values())
-        beyond = await self._records.approvals()
+        own = [] if query.session is None else list((await self.load(query.session)).state.approvals.values())
+        beyond = await self._sessions.approvals()
         if query.person is not None:
             beyond = [each for each in beyond if each.scope != "person" or each.person in ("", query.person)]
         return [*own, *beyond]
 
-    async def _answer_for_more(self, record: Record, command: AnswerAsk) -> Outcome:
+    async def _answer_for_more(self, loaded: LoadedSession, command: AnswerAsk) -> Outcome:
         """Answer an ask, and with it the open asks of the same session that would not be asked after the new
         approval or in the new mode. An approval beyond the session is stored after that: if this process dies in
         between, the person is asked once more. Asks that were opened meanwhile are answered last."""
-        granted, settings = _granted(record.state, command), decide.require(record.state)
+        granted, settings = _granted(loaded.state, command), decide.require(loaded.state)
         assert isinstance(command.decision, Allow)
         approval = None if granted is None else granted.approval
         in_session = approval is not None and approval.scope == "session"
-        covered = await self._covered(record.state, approval, settings.mode, command.decision.mode)
-        outcome = await answer(record, command, [granted] if granted is not None and in_session else [], covered)
+        covered = await self._covered(loaded.state, approval, settings.mode, command.decision.mode)
+        outcome = await answer(loaded, command, [granted] if granted is not None and in_session else [], covered)
         if not isinstance(outcome, Accepted):
             return outcome
         if granted is not None and not in_session:
-            await (await self.record(APPROVALS)).append(lambda state: [granted])
-        for ask in await self._covered(record.state, approval, settings.mode):
-            await answer(record, replace(command, ask=ask, decision=Allow()))
+            await (await self.load(APPROVALS)).append(lambda state: [granted])
+        for ask in await self._covered(loaded.state, approval, settings.mode):
+            await answer(loaded, replace(command, ask=ask, decision=Allow()))
         return outcome
 
     async def _covered(

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from coderelay.client.tool_specs import tool_specs
 from coderelay.host.deadlines import now
 from coderelay.host.folder import ConfiguredFolders, Folder
+from coderelay.host.loaded_sessions import LoadedSessions
 from coderelay.host.open_ask import ask_about
-from coderelay.host.records import Records
 from coderelay.policy.approvals import ANY_MACHINE, SANDBOXES, in_force
 from coderelay.policy.judge import Policy, Verdict, judge
 from coderelay.policy.preset_tables import Cell, in_words, table_of
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 class Judging:
     """Applies the policy of a session's folder, with the approvals in force, to the session's calls."""
 
-    def __init__(self, records: Records, folders: ConfiguredFolders) -> None:
-        self._records = records
+    def __init__(self, sessions: LoadedSessions, folders: ConfiguredFolders) -> None:
+        self._sessions = sessions
         self._folders = folders
 
     async def judge(self, state: State, calls: Sequence[Call], needs: Sequence[Need]) -> tuple[Judged, ...]:
@@ -47,7 +47,7 @@ class Judging:
         facts = await self._facts(state, needs)
         verdicts = self._verdicts(state, needs, (), facts)
         if any(each.verdict == "ask" for each in verdicts):
-            verdicts = self._verdicts(state, needs, await self._records.approvals(), facts)
+            verdicts = self._verdicts(state, needs, await self._sessions.approvals(), facts)
         judged = zip(calls, needs, verdicts, strict=True)
         return tuple(
             _judged(state, call, need, each, self._mode_for(state, need, each)) for call, need, each in judged
@@ -65,7 +65,7 @@ class Judging:
         meanwhile or is `granted` now, or the mode was another one `before` or is another one now. Asks that a hook
         wanted stay open."""
         needs = [self._need(state, state.calls[each.call_id], each.need) for each in asks]
-        approvals = [*await self._records.approvals(), *([] if granted is None else [granted])]
+        approvals = [*await self._sessions.approvals(), *([] if granted is None else [granted])]
         try:
             facts = await self._facts(state, needs)
             unapproved = self._verdicts(_in_mode(replace(state, approvals={}), before), needs, (), facts)
@@ -100,7 +100,7 @@ class Judging:
                 if need.command and found != NO_FACTS
             }
             if any(each.verdict == "ask" for each in self._verdicts(state, needs, (), facts)):
-                beyond = await self._records.approvals()
+                beyond = await self._sessions.approvals()
         except BadInput:
             pass  # `look` reports it
 

@@ -1,10 +1,10 @@
-"""Lists the open asks across sessions and the decided ones of a session, and finds an ask by its id."""
+"""Lists the open asks across named and the decided ones of a session, and finds an ask by its id."""
 
 import logging
 
 from msgspec.structs import replace
 
-from coderelay.host.records import Records
+from coderelay.host.loaded_sessions import LoadedSessions
 from coderelay.protocol.asks import PermissionAsk
 from coderelay.protocol.errors import StoreDamaged, UnknownAsk
 from coderelay.protocol.events import Recorded
@@ -21,39 +21,41 @@ log = logging.getLogger(__name__)
 _PAGE = 1000
 
 
-async def answer_ask_query(query: ListAsks | ListDecisions | FindAsk, records: Records) -> list[AskRow] | AskRow:
+async def answer_ask_query(
+    query: ListAsks | ListDecisions | FindAsk, sessions: LoadedSessions
+) -> list[AskRow] | AskRow:
     match query:
         case ListAsks():
-            return await _open_asks(records, query.session)
+            return await _open_asks(sessions, query.session)
         case ListDecisions():
-            rows = await _all_rows(records, await records.summary(query.session))
+            rows = await _all_rows(sessions, await sessions.summary(query.session))
             return [row for row in rows if not row.open]
         case FindAsk():
-            return await _find_ask(records, query.text)
+            return await _find_ask(sessions, query.text)
 
 
-async def _open_asks(records: Records, session: SessionId | None) -> list[AskRow]:
-    waiting = await _family(records, session) if session else await records.store.waiting()
+async def _open_asks(sessions: LoadedSessions, session: SessionId | None) -> list[AskRow]:
+    waiting = await _family(sessions, session) if session else await sessions.store.waiting()
     titles: dict[SessionId, str] = {}
-    return [row for each in waiting for row in await _open_rows(records, each, titles)]
+    return [row for each in waiting for row in await _open_rows(sessions, each, titles)]
 
 
-async def _family(records: Records, session: SessionId) -> list[Summary]:
-    """The sessions with open asks among this one and its children: to ask about a parent includes its children."""
-    own = await records.summary(session)
-    ids = children((await records.record(session)).state) if own.children else []
-    found = [own, *[await records.store.session(each) for each in ids]]
+async def _family(sessions: LoadedSessions, session: SessionId) -> list[Summary]:
+    """The named with open asks among this one and its children: to ask about a parent includes its children."""
+    own = await sessions.summary(session)
+    ids = children((await sessions.load(session)).state) if own.children else []
+    found = [own, *[await sessions.store.session(each) for each in ids]]
     return [each for each in found if each is not None and each.open_asks]
 
 
-async def _find_ask(records: Records, text: str) -> AskRow:
+async def _find_ask(sessions: LoadedSessions, text: str) -> AskRow:
     """Find an ask by the beginning of its id. Raises UnknownAsk, or BadInput if the text is too short to be clear. An
-    ask's id begins with the first characters of its session's id, so only the sessions that match are read."""
+    ask's id begins with the first characters of its session's id, so only the named that match are read."""
     beginning, dash, _ = text.partition("-")
-    sessions = await records.store.named(beginning) if beginning else []
-    found = _meant(text, [row for each in sessions if each.open_asks for row in await _open_rows(records, each)])
+    named = await sessions.store.named(beginning) if beginning else []
+    found = _meant(text, [row for each in named if each.open_asks for row in await _open_rows(sessions, each)])
     if not found and dash:
-        found = _meant(text, [row for each in sessions for row in await _all_rows(records, each)])
+        found = _meant(text, [row for each in named for row in await _all_rows(sessions, each)])
     if not found:
         raise UnknownAsk(text)
     return found[0]
@@ -65,17 +67,19 @@ def _meant(text: str, rows: list[AskRow]) -> list[AskRow]:
     return [row for row in rows if row.ask.id == meant]
 
 
-async def _open_rows(records: Records, summary: Summary, titles: dict[SessionId, str] | None = None) -> list[AskRow]:
+async def _open_rows(
+    sessions: LoadedSessions, summary: Summary, titles: dict[SessionId, str] | None = None
+) -> list[AskRow]:
     """The open asks of a session, from its row. `titles` are those of parents that are known already."""
     asks = summary.asks
     if len(asks) != summary.open_asks:
         try:
-            asks = tail.open_asks(await _read_after(records.store, summary.id, summary.asks_after))
+            asks = tail.open_asks(await _read_after(sessions.store, summary.id, summary.asks_after))
         except StoreDamaged as error:
             log.warning("%s", error)  # one damaged session must not keep people from answering the others
             return []
     rows = [AskRow(summary.id, summary.title, summary.cwd, ask) for ask in asks]
-    return await _with_parent(records, summary, rows, {} if titles is None else titles)
+    return await _with_parent(sessions, summary, rows, {} if titles is None else titles)
 
 
 async def _read_after(store: Store, session: SessionId, after: int) -> list[Recorded]:
@@ -88,27 +92,27 @@ async def _read_after(store: Store, session: SessionId, after: int) -> list[Reco
     return read
 
 
-async def _all_rows(records: Records, summary: Summary) -> list[AskRow]:
+async def _all_rows(sessions: LoadedSessions, summary: Summary) -> list[AskRow]:
     """All asks of a session, including those that are decided."""
     try:
-        record = await records.record(summary.id)
+        loaded = await sessions.load(summary.id)
     except StoreDamaged as error:
         log.warning("%s", error)
         return []
     rows = [
         AskRow(summary.id, summary.title, summary.cwd, each.ask, _is_open(each), each.decision, each.by)
-        for each in record.state.asks.values()
+        for each in loaded.state.asks.values()
     ]
-    return await _with_parent(records, summary, rows, {})
+    return await _with_parent(sessions, summary, rows, {})
 
 
 async def _with_parent(
-    records: Records, summary: Summary, rows: list[AskRow], titles: dict[SessionId, str]
+    sessions: LoadedSessions, summary: Summary, rows: list[AskRow], titles: dict[SessionId, str]
 ) -> list[AskRow]:
     if summary.parent is None or not rows:
         return rows
     if summary.parent not in titles:
-        parent = await records.store.session(summary.parent)
+        parent = await sessions.store.session(summary.parent)
         titles[summary.parent] = parent.title if parent else ""
     return [replace(row, parent=summary.parent, parent_title=titles[summary.parent]) for row in rows]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from coderelay.host.record import FollowerOfAll, Record
+from coderelay.host.loaded_session import FollowerOfAll, LoadedSession
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live import Live, join
 from coderelay.store.live import EVERY_SESSION, LiveFile, LivePiece
@@ -16,9 +16,9 @@ _SWEEP_SECONDS = 300.0
 class OutgoingLive:
     """The follower of one session that collects live pieces for all followers in other processes."""
 
-    def __init__(self, record: Record) -> None:
-        self._record = record
-        self._pieces = list(record.saying)
+    def __init__(self, loaded: LoadedSession) -> None:
+        self._loaded = loaded
+        self._pieces = list(loaded.live_pieces)
 
     def wake(self) -> None:
         pass  # other processes read the log themselves
@@ -27,14 +27,14 @@ class OutgoingLive:
         pass  # other processes find out for themselves
 
     def show(self, live: Live) -> None:
-        self._pieces.append((self._record.state.head, live))
+        self._pieces.append((self._loaded.state.head, live))
 
     def detach(self) -> None:
-        self._record.followers.discard(self)
+        self._loaded.followers.discard(self)
 
     def take(self) -> list[tuple[SessionId, int, Live]]:
         pieces, self._pieces = join(self._pieces), []
-        return [(self._record.session, after, live) for after, live in pieces]
+        return [(self._loaded.session, after, live) for after, live in pieces]
 
 
 class LiveRelay:
@@ -44,7 +44,7 @@ class LiveRelay:
     def __init__(self, file: LiveFile, starts_at: float) -> None:
         self._file = file
         self._outgoing: dict[SessionId, OutgoingLive] = {}
-        self._followed: Mapping[SessionId, Record] = {}
+        self._followed: Mapping[SessionId, LoadedSession] = {}
         self._follows_all = False
         self._known_followers: set[FollowerOfAll] = set()
         self._number: int | None = None
@@ -55,8 +55,8 @@ class LiveRelay:
 
     def tick(
         self,
-        followed: Mapping[SessionId, Record],
-        owned: Mapping[SessionId, Record],
+        followed: Mapping[SessionId, LoadedSession],
+        owned: Mapping[SessionId, LoadedSession],
         followers_of_all: Collection[FollowerOfAll],
         now: float,
     ) -> None:
@@ -82,22 +82,24 @@ class LiveRelay:
     def close(self) -> None:
         self._file.close()
 
-    def _follow(self, followed: Mapping[SessionId, Record], follows_all: bool, now: float) -> None:
+    def _follow(self, followed: Mapping[SessionId, LoadedSession], follows_all: bool, now: float) -> None:
         if followed or follows_all:
             self._file.follow([*followed, *([EVERY_SESSION] if follows_all else [])], now)
         for session in followed.keys() - self._followed.keys():
-            for piece in self._file.current(session, followed[session].overtaken):
+            for piece in self._file.current(session, followed[session].live_from):
                 self._show(followed, piece)
         self._followed, self._follows_all = followed, follows_all
 
-    def _attach(self, owned: Mapping[SessionId, Record], followed: set[SessionId]) -> None:
+    def _attach(self, owned: Mapping[SessionId, LoadedSession], followed: set[SessionId]) -> None:
         for session in followed - self._outgoing.keys():
             outgoing = self._outgoing[session] = OutgoingLive(owned[session])
             owned[session].followers.add(outgoing)
         for session in self._outgoing.keys() - followed:
             self._outgoing.pop(session).detach()
 
-    def _take_in(self, followed: Mapping[SessionId, Record], followers_of_all: Collection[FollowerOfAll]) -> None:
+    def _take_in(
+        self, followed: Mapping[SessionId, LoadedSession], followers_of_all: Collection[FollowerOfAll]
+    ) -> None:
         new = set(followers_of_all) - self._known_followers
         counter = self._file.change_counter()
         if counter == self._counter and not new:
@@ -122,14 +124,14 @@ class LiveRelay:
         self._number = pieces[-1].number if pieces else self._number
         return pieces
 
-    def _show(self, followed: Mapping[SessionId, Record], piece: LivePiece) -> None:
+    def _show(self, followed: Mapping[SessionId, LoadedSession], piece: LivePiece) -> None:
         """Show a piece once to those that follow its session, unless the log has overtaken it."""
-        record = followed.get(piece.session)
-        if record is None or piece.number <= self._shown.get(piece.session, 0):
+        loaded = followed.get(piece.session)
+        if loaded is None or piece.number <= self._shown.get(piece.session, 0):
             return
         self._shown[piece.session] = piece.number
-        if piece.after >= record.overtaken:
-            record.show(piece.live, from_elsewhere=True)
+        if piece.after >= loaded.live_from:
+            loaded.show(piece.live, from_elsewhere=True)
 
     def _is_due(self, what: str, every: float, now: float) -> bool:
         if now < self._due[what]:

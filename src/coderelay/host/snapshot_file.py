@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from coderelay.agents.agent import Agent, Description
-from coderelay.host.record import Record, carried_out
+from coderelay.host.loaded_session import LoadedSession, carried_out
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.live import Notice
 from coderelay.session.snapshot import copy_for_reading, snapshot
@@ -28,24 +28,24 @@ def _describe(state: State, agents: Mapping[str, Agent]) -> Description:
     return Description("", ()) if agent is None else agent.describe(settings)
 
 
-async def write_snapshot(record: Record, agents: Mapping[str, Agent]) -> None:
+async def write_snapshot(loaded: LoadedSession, agents: Mapping[str, Agent]) -> None:
     """Write the snapshot file, in a thread: a long session makes a large one. Of two writes for a session, the later
     one writes the later state. The log is the truth, so people only get a notice if the file cannot be written."""
-    await carried_out(_write_in_turn(record, agents))
+    await carried_out(_write_in_turn(loaded, agents))
 
 
-async def _write_in_turn(record: Record, agents: Mapping[str, Agent]) -> None:
-    async with record.writes_snapshot:
-        if record.state.deleted:
+async def _write_in_turn(loaded: LoadedSession, agents: Mapping[str, Agent]) -> None:
+    async with loaded.writes_snapshot:
+        if loaded.state.deleted:
             return
         try:
-            description = _describe(record.state, agents)
+            description = _describe(loaded.state, agents)
         except BadInput as refused:  # wrong configuration; the person's own commands still run
             problem = f"the session file is not written: {refused}"
         else:
-            problem = await asyncio.to_thread(_write, copy_for_reading(record.state), description)
+            problem = await asyncio.to_thread(_write, copy_for_reading(loaded.state), description)
     if problem is not None:
-        record.show(Notice(problem))
+        loaded.show(Notice(problem))
 
 
 def _write(state: State, description: Description) -> str | None:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from coderelay.host.checkpoints import before_change, before_wait, files_left
 from coderelay.host.context import HostContext, Send
 from coderelay.host.deadlines import now
-from coderelay.host.record import Record, carried_out
+from coderelay.host.loaded_session import LoadedSession, carried_out
 from coderelay.protocol.asks import Decision, OfferAsk, PermissionAsk
 from coderelay.protocol.calls import Call, Failed, Finished, Need, Outcome, Stopped, Unknown
 from coderelay.protocol.errors import Fenced, MustAsk, StoreFailed
@@ -39,28 +39,28 @@ class HostTurn:
     """A turn under one claim. Once the session has another owner, or none because it waits for people, nothing more
     can be written through this object."""
 
-    def __init__(self, record: Record, epoch: int, me: OwnerId, context: HostContext, send: Send) -> None:
-        assert record.state.turn is not None
+    def __init__(self, loaded: LoadedSession, epoch: int, me: OwnerId, context: HostContext, send: Send) -> None:
+        assert loaded.state.turn is not None
         self._context = context
         self._send = send
         self._tasks: set[CallId] = set()
         self._performed: set[CallId] = set()
         self._background: SessionBackground | None = None
         self._listening: dict[CallId, LiveOutput] = {}
-        self._is_shell = record.state.turn.started.task == "shell"
-        self._partials = self._open_partials(record.state.turn)
-        self._record = record
+        self._is_shell = loaded.state.turn.started.task == "shell"
+        self._partials = self._open_partials(loaded.state.turn)
+        self._loaded = loaded
         self._me = me
         self.epoch = epoch
-        self.id: TurnId = record.state.turn.started.turn_id
+        self.id: TurnId = loaded.state.turn.started.turn_id
 
     @property
     def session(self) -> SessionId:
-        return self._record.session
+        return self._loaded.session
 
     @property
     def state(self) -> State:
-        return self._record.state
+        return self._loaded.state
 
     @property
     def settings(self) -> SessionSettings:
@@ -71,7 +71,7 @@ class HostTurn:
         return next_action(self.state) if self._is_mine(self.state) else Wait()
 
     def background(self) -> "SessionBackground":
-        self._background = self._context.backgrounds.of(self._record)
+        self._background = self._context.backgrounds.of(self._loaded)
         return self._background
 
     async def give_task(self, call: CallId, description: str, prompt: str, subagent: str = "") -> Finished:
@@ -118,7 +118,7 @@ class HostTurn:
         if self._partials is not None and isinstance(live, TextDelta | ThinkingDelta):
             self._partials.add(live)
             live = replace(live, kept=True)
-        self._record.show(
+        self._loaded.show(
             Notice(self._context.secrets.hide(with_template(live.text, live.said)))
             if isinstance(live, Notice)
             else live
@@ -341,7 +341,7 @@ class HostTurn:
                 raise Fenced(self.session, self.epoch, state.epoch)
             return [*pieces, *decide(state)]
 
-        await self._record.append(decide_if_mine, epoch=self.epoch)
+        await self._loaded.append(decide_if_mine, epoch=self.epoch)
 
     def _is_mine(self, state: State) -> bool:
         turn = state.turn

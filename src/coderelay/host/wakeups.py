@@ -16,7 +16,7 @@ from coderelay.host.can_run import may_claim
 from coderelay.host.context import HostContext, Send
 from coderelay.host.deadlines import expire
 from coderelay.host.deadlines import now as wall_clock
-from coderelay.host.record import FollowerOfAll, Record
+from coderelay.host.loaded_session import FollowerOfAll, LoadedSession
 from coderelay.host.worker import Worker
 from coderelay.protocol.errors import StoreDamaged, StoreFailed
 from coderelay.protocol.ids import SessionId
@@ -39,24 +39,24 @@ class Wakeups:
         self._send = send
         self._attended = Attended()
         self._workers: dict[SessionId, tuple[Worker, asyncio.Task[None]]] = {}
-        self._running: dict[SessionId, Record] = {}  # those that have a worker
+        self._running: dict[SessionId, LoadedSession] = {}  # those that have a worker
         self._resting: dict[SessionId, float] = {}
         self._again: set[SessionId] = set()
-        self._followed: dict[SessionId, tuple[Record, int]] = {}
-        self._elsewhere: dict[SessionId, Record] | None = None
+        self._followed: dict[SessionId, tuple[LoadedSession, int]] = {}
+        self._elsewhere: dict[SessionId, LoadedSession] | None = None
         self._newly_attended: set[SessionId] = set()
         self._is_newly_followed = False  # by a follower of all sessions
         self._look_out: asyncio.Task[None] | None = None
         self._closing = False
 
     def __len__(self) -> int:
-        return len(self._attended.records)
+        return len(self._attended.sessions)
 
-    def attend(self, record: Record) -> None:
+    def attend(self, loaded: LoadedSession) -> None:
         """From now on, notice what other processes do to this session."""
-        if record.session not in self._attended.records:
-            self._attended.add(record)
-            self._newly_attended.add(record.session)
+        if loaded.session not in self._attended.sessions:
+            self._attended.add(loaded)
+            self._newly_attended.add(loaded.session)
         self._start_looking()
 
     def _start_looking(self) -> None:
@@ -65,20 +65,20 @@ class Wakeups:
             self._look_out.add_done_callback(self._blinded)
 
     @contextmanager
-    def following(self, record: Record) -> Generator[None]:
+    def following(self, loaded: LoadedSession) -> Generator[None]:
         """Attend the session while somebody follows it."""
-        self.attend(record)
-        self._count_follower(record, 1)
+        self.attend(loaded)
+        self._count_follower(loaded, 1)
         try:
             yield
         finally:
-            self._count_follower(record, -1)
-            self._forget_if_done(record)
+            self._count_follower(loaded, -1)
+            self._forget_if_done(loaded)
 
     @contextmanager
     def following_all(self, follower: FollowerOfAll) -> Generator[None]:
         """Tell the follower of what happens to any session, without attending it."""
-        followers = self._context.records.followers_of_all
+        followers = self._context.sessions.followers_of_all
         followers.add(follower)
         self._is_newly_followed = True
         self._start_looking()
@@ -87,42 +87,42 @@ class Wakeups:
         finally:
             followers.discard(follower)
 
-    def _count_follower(self, record: Record, more: int) -> None:
-        count = self._followed.pop(record.session, (record, 0))[1] + more
+    def _count_follower(self, loaded: LoadedSession, more: int) -> None:
+        count = self._followed.pop(loaded.session, (loaded, 0))[1] + more
         if count:
-            self._followed[record.session] = (record, count)
+            self._followed[loaded.session] = (loaded, count)
         self._elsewhere = None
 
-    def _forget_if_done(self, record: Record) -> None:
+    def _forget_if_done(self, loaded: LoadedSession) -> None:
         """Forget a session that nobody follows and nothing here works on or waits for."""
-        session, state = record.session, record.state
+        session, state = loaded.session, loaded.state
         is_used = session in self._followed or session in self._workers or session in self._again
         if is_used or state.turn is not None or needs_owner(state):
             return
         if self._context.runs_background(session):
-            self._attended.look_again(record)
+            self._attended.look_again(loaded)
             return
-        self._attended.discard(record)
+        self._attended.discard(loaded)
         self._newly_attended.discard(session)
         self._resting.pop(session, None)
 
-    def wake(self, record: Record) -> None:
+    def wake(self, loaded: LoadedSession) -> None:
         """If the session has something to do, start a worker, or another one when the present one is done."""
         if self._closing:
             return
-        self.attend(record)
-        if record.session in self._workers:
-            self._again.add(record.session)
+        self.attend(loaded)
+        if loaded.session in self._workers:
+            self._again.add(loaded.session)
             return
-        if not needs_owner(record.state):
-            self._forget_if_done(record)
+        if not needs_owner(loaded.state):
+            self._forget_if_done(loaded)
             return
-        worker = Worker(record, self._context, self._send)
+        worker = Worker(loaded, self._context, self._send)
         task = asyncio.create_task(worker.run())
-        self._workers[record.session] = (worker, task)
-        self._running[record.session] = record
+        self._workers[loaded.session] = (worker, task)
+        self._running[loaded.session] = loaded
         self._elsewhere = None
-        task.add_done_callback(lambda _: self._finished(record))
+        task.add_done_callback(lambda _: self._finished(loaded))
 
     async def close(self) -> None:
         """Stop everything. Workers leave their turns as they are; what is being written is finished first."""
@@ -135,18 +135,18 @@ class Wakeups:
         await asyncio.gather(*tasks, *filter(None, [self._look_out]), return_exceptions=True)
         self._context.live_relay.close()
 
-    def _finished(self, record: Record) -> None:
-        worker, task = self._workers.pop(record.session)
-        del self._running[record.session]
+    def _finished(self, loaded: LoadedSession) -> None:
+        worker, task = self._workers.pop(loaded.session)
+        del self._running[loaded.session]
         self._elsewhere = None
         if worker.is_failed:
-            self._resting[record.session] = time.monotonic() + _REST_SECONDS
+            self._resting[loaded.session] = time.monotonic() + _REST_SECONDS
         if not task.cancelled() and (error := task.exception()) is not None:
-            record.fail(error if isinstance(error, Exception) else RuntimeError(str(error)))
-        if record.session in self._again:
-            self._again.discard(record.session)
-            self.wake(record)
-        self._forget_if_done(record)
+            loaded.fail(error if isinstance(error, Exception) else RuntimeError(str(error)))
+        if loaded.session in self._again:
+            self._again.discard(loaded.session)
+            self.wake(loaded)
+        self._forget_if_done(loaded)
 
     def _blinded(self, look_out: asyncio.Task[None]) -> None:
         """The look-out failed. Without it followers would never hear anything again, so they are told of this at
@@ -156,9 +156,9 @@ class Wakeups:
             self._fail_all(error if isinstance(error, Exception) else RuntimeError(str(error)))
 
     def _fail_all(self, error: Exception) -> None:
-        for record in self._attended.records.values():
-            record.fail(error)
-        for follower in self._context.records.followers_of_all:
+        for loaded in self._attended.sessions.values():
+            loaded.fail(error)
+        for follower in self._context.sessions.followers_of_all:
             follower.fail(error)
 
     async def _look(self) -> None:
@@ -181,14 +181,14 @@ class Wakeups:
             await self._read_on(look)
             look.counter = seen
         self._context.live_relay.tick(
-            self._followed_elsewhere(), self._running, self._context.records.followers_of_all, now
+            self._followed_elsewhere(), self._running, self._context.sessions.followers_of_all, now
         )
         if now - look.owners_at >= _OWNERS_SECONDS:
             look.owners_at = now
             await self._look_at_owners()
             await self._look_at_deadlines()
-            for record in self._attended.take_rested():
-                self._forget_if_done(record)
+            for loaded in self._attended.take_rested():
+                self._forget_if_done(loaded)
         if self._workers and now - look.beat_at >= _BEAT_SECONDS:
             look.beat_at = now
             await self._context.ownership.beat()
@@ -208,33 +208,33 @@ class Wakeups:
             elif new:
                 heads = heads | await store.heads(list(new))
             for session, head in heads.items():
-                for follower in self._context.records.followers_of_all:
+                for follower in self._context.sessions.followers_of_all:
                     follower.wake(session, head)
-                record = self._attended.records.get(session)
-                if record is not None and head > record.state.head:
-                    await self._sync(record)
+                loaded = self._attended.sessions.get(session)
+                if loaded is not None and head > loaded.state.head:
+                    await self._sync(loaded)
         except BaseException:
             self._newly_attended |= new
             self._is_newly_followed |= all_are_new
             raise
         look.cursor = changes.cursor
 
-    async def _sync(self, record: Record) -> None:
+    async def _sync(self, loaded: LoadedSession) -> None:
         try:
-            await record.sync()
+            await loaded.sync()
         except StoreDamaged as error:
-            record.fail(error)  # the other sessions go on
+            loaded.fail(error)  # the other sessions go on
             return
-        if record.state.owner is None and needs_owner(record.state):
-            self.wake(record)
+        if loaded.state.owner is None and needs_owner(loaded.state):
+            self.wake(loaded)
 
-    def _followed_elsewhere(self) -> Mapping[SessionId, Record]:
+    def _followed_elsewhere(self) -> Mapping[SessionId, LoadedSession]:
         """The sessions that somebody follows here and that another process may be running: live text may come."""
         if self._attended.take_turns_changed() or self._elsewhere is None:
             self._elsewhere = {
-                session: record
-                for session, (record, _) in self._followed.items()
-                if session not in self._workers and record.state.turn is not None
+                session: loaded
+                for session, (loaded, _) in self._followed.items()
+                if session not in self._workers and loaded.state.turn is not None
             }
         return self._elsewhere
 
@@ -247,25 +247,25 @@ class Wakeups:
             try:
                 is_free = await self._context.ownership.may_follow(owner)
             except StoreFailed as error:
-                for record in self._attended.needing(owner):
-                    record.fail(error)
+                for loaded in self._attended.needing(owner):
+                    loaded.fail(error)
                 continue
-            for record in self._attended.needing(owner) if is_free else ():
-                if record.session not in self._workers and now >= self._resting.get(record.session, 0.0):
-                    self._wake_if_possible(record, now)
+            for loaded in self._attended.needing(owner) if is_free else ():
+                if loaded.session not in self._workers and now >= self._resting.get(loaded.session, 0.0):
+                    self._wake_if_possible(loaded, now)
 
-    def _wake_if_possible(self, record: Record, now: float) -> None:
-        if may_claim(record.state, self._context):
-            self.wake(record)
+    def _wake_if_possible(self, loaded: LoadedSession, now: float) -> None:
+        if may_claim(loaded.state, self._context):
+            self.wake(loaded)
         else:
-            self._resting[record.session] = now + _REST_SECONDS
+            self._resting[loaded.session] = now + _REST_SECONDS
 
     async def _look_at_deadlines(self) -> None:
         now = wall_clock()
         due = self._attended.due(now)
         await expire(due, now, self._send)
-        for record in due:
-            self.wake(record)
+        for loaded in due:
+            self.wake(loaded)
 
 
 class _LookOutState(Struct):

@@ -13,7 +13,7 @@ from coderelay.host.can_run import is_elsewhere, may_claim, why_not
 from coderelay.host.checkpoints import files_left, large_repository_prepared
 from coderelay.host.context import HostContext, Send
 from coderelay.host.deadlines import now
-from coderelay.host.record import Record
+from coderelay.host.loaded_session import LoadedSession
 from coderelay.host.snapshot_file import write_snapshot
 from coderelay.host.turn import HostTurn
 from coderelay.host.turn_files import OpenTurnFiles
@@ -44,8 +44,8 @@ class Runner(Protocol):
 class Worker:
     """Claims one session and runs its turns, with the session's agent or the person's shell."""
 
-    def __init__(self, record: Record, context: HostContext, send: Send) -> None:
-        self._record = record
+    def __init__(self, loaded: LoadedSession, context: HostContext, send: Send) -> None:
+        self._loaded = loaded
         self._context = context
         self._send = send
         self._agent_task: asyncio.Task[None] | None = None
@@ -63,7 +63,7 @@ class Worker:
             self._tell_taken_over()
         except StoreFailed as error:
             self.is_failed = True
-            self._record.fail(error)
+            self._loaded.fail(error)
 
     def leave(self) -> None:
         """Stop driving the session, and leave its turn as it is for the next owner."""
@@ -75,57 +75,57 @@ class Worker:
         """Tell followers, once, that this process stalled for so long that another one claimed the session."""
         if not self._is_taken_over:
             self._is_taken_over = True
-            self._record.show(Notice("another process took over this session"))
+            self._loaded.show(Notice("another process took over this session"))
 
     async def _claim(self) -> int | None:
         """Claim the session if it needs an owner and we may be that; returns the epoch of the claim as it was
         written, since the state may have moved on to another owner's."""
-        await self._record.sync()
+        await self._loaded.sync()
         await self._give_way()
-        while needs_owner(self._record.state):
-            owner = self._record.state.owner
-            if self._is_elsewhere and not may_claim(self._record.state, self._context):
+        while needs_owner(self._loaded.state):
+            owner = self._loaded.state.owner
+            if self._is_elsewhere and not may_claim(self._loaded.state, self._context):
                 return None
             if not await self._context.ownership.may_follow(owner):
                 return None
             if owner != await self._context.ownership.me():
                 if owner is not None:
                     await asyncio.to_thread(end_orphans)  # before anybody is told how its commands ended
-                await self._record.append(lambda state, owner=owner: stop_orphan(state, owner))
-            ends = isinstance(next_action(self._record.state), EndTurn)
+                await self._loaded.append(lambda state, owner=owner: stop_orphan(state, owner))
+            ends = isinstance(next_action(self._loaded.state), EndTurn)
             if (children := await self._ends_of_children(ends)) is None:
                 return None
             tree = await self._files_left() if ends and not self._is_elsewhere else ""
             me, gone = await self._context.ownership.me(), await self._gone()
-            look = None if ends else await self._context.judging.rejudge(self._record.state)
+            look = None if ends else await self._context.judging.rejudge(self._loaded.state)
             decide = partial(
                 self._decide_claim, owner=owner, me=me, tree=tree, gone=gone, look=look, children=children
             )
-            if written := await self._record.append(decide):
+            if written := await self._loaded.append(decide):
                 return written[-1].epoch
-            if self._record.state.owner == owner:
+            if self._loaded.state.owner == owner:
                 return None
         return None
 
     @property
     def _is_elsewhere(self) -> bool:
-        return is_elsewhere(self._record.state.settings, self._context)
+        return is_elsewhere(self._loaded.state.settings, self._context)
 
     async def _give_way(self) -> None:
         """After an answer, the process that had the session and still attends it comes first; then the one where the
         answer was given; then any other."""
-        state = self._record.state
+        state = self._loaded.state
         if state.owner is not None or state.last_owner is None or not needs_owner(state):
             return
         if await self._context.ownership.is_elsewhere(state.last_owner):
-            seconds = PRECEDENCE_SECONDS if self._record.answered_here else 2 * PRECEDENCE_SECONDS
-            self._record.answered_here = False
-            await self._record.moves(state.head, seconds)
+            seconds = PRECEDENCE_SECONDS if self._loaded.answered_here else 2 * PRECEDENCE_SECONDS
+            self._loaded.answered_here = False
+            await self._loaded.moves(state.head, seconds)
 
     async def _ends_of_children(self, ends: bool) -> Mapping[CallId, Outcome] | None:
         """The outcomes of task calls that a dead owner left open; None while their children are at work. `ends`: the
         turn is only to be ended, so the children are stopped."""
-        state = self._record.state
+        state = self._loaded.state
         if not open_tasks(state) or (not ends and why_not(state, self._context) is not None):
             return {}
         from coderelay.host.children import Children  # imported late: most sessions give no tasks
@@ -138,7 +138,7 @@ class Worker:
 
     async def _gone(self) -> list[BackgroundId]:
         """The background commands that are over because the processes that ran them are dead."""
-        running = background.running(self._record.state)
+        running = background.running(self._loaded.state)
         return [each.id for each in running if await self._context.backgrounds.is_gone(each)]
 
     def _decide_claim(
@@ -189,10 +189,10 @@ class Worker:
         return self._context.folders.of(state.settings.cwd).settings.persist_partials
 
     async def _carry_on(self, epoch: int) -> None:
-        runner = self._runner(self._record.state)
-        if self._record.state.turn is not None and runner is not None:
+        runner = self._runner(self._loaded.state)
+        if self._loaded.state.turn is not None and runner is not None:
             me = await self._context.ownership.me()
-            turn = self._turn_type()(self._record, epoch, me, self._context, self._send)
+            turn = self._turn_type()(self._loaded, epoch, me, self._context, self._send)
             try:
                 error = await self._run_agent(runner, turn)
             finally:
@@ -201,11 +201,11 @@ class Worker:
                 await self._park(epoch)
             elif not self._leaving:
                 await self._settle(turn, error)
-        if self._record.state.turn is None and not self._record.state.deleted and not self._is_elsewhere:
-            await write_snapshot(self._record, self._context.agents)
+        if self._loaded.state.turn is None and not self._loaded.state.deleted and not self._is_elsewhere:
+            await write_snapshot(self._loaded, self._context.agents)
 
     def _turn_type(self) -> type[HostTurn]:
-        if not self._record.state.is_blocking:
+        if not self._loaded.state.is_blocking:
             return HostTurn
         from coderelay.host.blocking_agent_turn import BlockingAgentTurn  # imported late: most agents do not block
 
@@ -225,19 +225,19 @@ class Worker:
             is_over = state.epoch != turn.epoch or state.turn is None or state.turn.stop_requested
             self._is_left = not is_over and turn.may_be_left()
             if is_over or self._is_left:
-                self._record.watchers.discard(watch)  # cancel once: the agent still writes how it was cut short
+                self._loaded.watchers.discard(watch)  # cancel once: the agent still writes how it was cut short
                 task.cancel()
 
-        self._record.watchers.add(watch)
+        self._loaded.watchers.add(watch)
         try:
-            watch(self._record.state)
+            watch(self._loaded.state)
             await asyncio.wait({task})
         except asyncio.CancelledError:
             task.cancel()
             await asyncio.wait({task})
             raise
         finally:
-            self._record.watchers.discard(watch)
+            self._loaded.watchers.discard(watch)
             self._agent_task = None
         return None if task.cancelled() else _why_failed(task.exception())
 
@@ -245,13 +245,13 @@ class Worker:
         """Give up the session, whose agent has ended, until the asks of its turn are answered. If they were answered
         meanwhile, the next claim carries the turn on."""
         me = await self._context.ownership.me()
-        await self._record.append(lambda state: blocking_agents.park(state) if state.owner == me else [], epoch=epoch)
+        await self._loaded.append(lambda state: blocking_agents.park(state) if state.owner == me else [], epoch=epoch)
 
     async def _settle(self, turn: HostTurn, error: str | None) -> None:
         """End a turn that its agent left open. A turn that waits for people has no owner, so it is not ours to
         end."""
         me = await self._context.ownership.me()
-        if self._record.state.turn is None or self._record.state.owner != me:
+        if self._loaded.state.turn is None or self._loaded.state.owner != me:
             return
         tree = await self._files_left()
 
@@ -264,14 +264,14 @@ class Worker:
                 state, ending, now=now(), error=text, tree=tree, mine=mine, never_run=never_run
             )
 
-        await self._record.append(decide, epoch=turn.epoch)
+        await self._loaded.append(decide, epoch=turn.epoch)
 
     async def _files_left(self) -> str:
         """The snapshot of the files as the turn leaves them. Whoever stops a turn must not wait long for git: on a
         timeout there is none, and the turn cannot be undone."""
         try:
             async with asyncio.timeout(FILES_LEFT_SECONDS):
-                return await files_left(self._record.state, self._context.turn_files)
+                return await files_left(self._loaded.state, self._context.turn_files)
         except TimeoutError:
             return ""
 

@@ -31,9 +31,9 @@ def pasted(text: str) -> str:
 
 
 class Done(list[str]):
-    """What the keys wanted, one line each. `busy`, `asks`, `waiting` and `has_list` are how the session stands."""
+    """What the keys wanted, one line each. The flags are how the session stands."""
 
-    busy = asks = waiting = has_list = False
+    busy = asks = waiting = turns = has_list = False
     remembers = True
 
     def send(self, text: str) -> bool:
@@ -66,6 +66,12 @@ class Done(list[str]):
 
     def recall(self) -> bool:
         return self._if(self.waiting, "recall")
+
+    def has_turns(self) -> bool:
+        return self.turns
+
+    def rewind(self) -> None:
+        self.append("rewind")
 
     def move(self, by: int) -> bool:
         return self._if(self.has_list, f"move {by}")

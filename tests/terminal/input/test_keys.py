@@ -93,6 +93,14 @@ async def test_escape_twice_clears_the_line(tmp_path: Path) -> None:
 
 
 @story
+async def test_escape_twice_in_an_empty_line_goes_back_to_an_earlier_prompt(tmp_path: Path) -> None:
+    async with line(tmp_path) as typed:
+        typed.done.turns = True
+        await typed.press(ESC, lambda: typed.done == ["hint Press Esc again to go back to an earlier prompt"])
+        await typed.press(ESC, lambda: typed.done[1:] == ["rewind"])
+
+
+@story
 async def test_escape_twice_with_another_key_in_between_clears_nothing(tmp_path: Path) -> None:
     async with line(tmp_path) as typed:
         await typed.type("half a thought")

@@ -1,4 +1,4 @@
-"""The session records of this process: one for each session that somebody here uses, and the last few used."""
+"""The sessions that this process has loaded: those that somebody here uses, and the last few used."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from contextlib import suppress
 from weakref import WeakValueDictionary, finalize
 
 from coderelay.host.deadlines import now
-from coderelay.host.record import FollowerOfAll, Record
+from coderelay.host.loaded_session import FollowerOfAll, LoadedSession
 from coderelay.protocol.asks import Approval
 from coderelay.protocol.errors import UnknownSession
 from coderelay.protocol.ids import APPROVALS, SessionId
@@ -17,42 +17,42 @@ from coderelay.store.store import Store
 _RECENT = 32
 
 
-class Records:
-    """A record is forgotten when nobody holds it any more. The most recently used are held here, so that successive
+class LoadedSessions:
+    """A session is forgotten when nobody holds it any more. The most recently used are held here, so that successive
     commands to a session need not read its log again."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
         self.followers_of_all: set[FollowerOfAll] = set()
         self.forgotten: Callable[[SessionId], None] = lambda _: None  # called on the event loop
-        self._known: WeakValueDictionary[SessionId, Record] = WeakValueDictionary()
-        self._recent: dict[SessionId, Record] = {}  # the last used comes last
+        self._known: WeakValueDictionary[SessionId, LoadedSession] = WeakValueDictionary()
+        self._recent: dict[SessionId, LoadedSession] = {}  # the last used comes last
 
     def __len__(self) -> int:
         return len(self._known)
 
-    def known(self) -> list[Record]:
+    def known(self) -> list[LoadedSession]:
         return list(self._known.values())
 
     def known_state(self, session: SessionId) -> State | None:
         """The state of a session that somebody here uses, as it was last seen."""
-        record = self._known.get(session)
-        return None if record is None else record.state
+        loaded = self._known.get(session)
+        return None if loaded is None else loaded.state
 
-    async def record(self, session: SessionId) -> Record:
-        """The record of a session, brought up to date with the log."""
-        record = self._known.get(session)
-        if record is None:
-            record = self._known[session] = Record(session, self.store, self.followers_of_all)
-            finalize(record, self._collected, session, asyncio.get_running_loop()).atexit = False
-        await record.sync()
-        if record.state.head:
-            self._hold(record)
-        return record
+    async def load(self, session: SessionId) -> LoadedSession:
+        """The session, brought up to date with the log."""
+        loaded = self._known.get(session)
+        if loaded is None:
+            loaded = self._known[session] = LoadedSession(session, self.store, self.followers_of_all)
+            finalize(loaded, self._collected, session, asyncio.get_running_loop()).atexit = False
+        await loaded.sync()
+        if loaded.state.head:
+            self._hold(loaded)
+        return loaded
 
-    def _hold(self, record: Record) -> None:
-        self._recent.pop(record.session, None)
-        self._recent[record.session] = record
+    def _hold(self, loaded: LoadedSession) -> None:
+        self._recent.pop(loaded.session, None)
+        self._recent[loaded.session] = loaded
         if len(self._recent) > _RECENT:
             del self._recent[next(iter(self._recent))]
 
@@ -62,7 +62,7 @@ class Records:
             loop.call_soon_threadsafe(self._forget, session)
 
     def _forget(self, session: SessionId) -> None:
-        if session not in self._known:  # otherwise it has another record by now
+        if session not in self._known:  # otherwise it was loaded again
             self.forgotten(session)
 
     async def summary(self, session: SessionId) -> Summary:
@@ -74,5 +74,5 @@ class Records:
 
     async def approvals(self) -> list[Approval]:
         """Approvals that reach beyond one session and have not expired."""
-        known = (await self.record(APPROVALS)).state.approvals.values()
+        known = (await self.load(APPROVALS)).state.approvals.values()
         return [each for each in known if each.expires is None or each.expires > now()]

@@ -1,4 +1,4 @@
-"""The record of a session in this process: its state, and the only way to append to its log."""
+"""A session as this process has loaded it: its state, and the only way to append to its log."""
 
 import asyncio
 from collections.abc import Callable, Collection, Coroutine
@@ -38,17 +38,17 @@ class FollowerOfAll(Protocol):
     def fail(self, error: Exception) -> None: ...
 
 
-class Record:
-    """`state` is the log folded up to `state.head`, which may lag a little behind what other processes wrote."""
+class LoadedSession:
+    """`state` is what the events up to `state.head` make. It may lag a little behind what other processes wrote."""
 
     def __init__(self, session: SessionId, store: Store, followers_of_all: Collection[FollowerOfAll] = ()) -> None:
         self.session = session
         self.state = State(session)
         self.followers: set[Follower] = set()
-        self.saying: list[Placed] = []  # live pieces so far, for followers that join midway
+        self.live_pieces: list[Placed] = []  # so far, for followers that join midway
         self.watchers: set[Callable[[State], None]] = set()
         self.answered_here = False
-        self.overtaken = 0  # live pieces from before this event are in the log in another form, or void
+        self.live_from = 0  # live pieces from before this event are void, or in the log in another form
         self.writes_snapshot = asyncio.Lock()
         self._last: list[Recorded] = []  # the end of the log, for followers that are as far as we were
         self._moved = asyncio.Event()
@@ -88,11 +88,11 @@ class Record:
         """Show a live piece to the followers. A piece `from_elsewhere` reaches the followers of all sessions by
         another way."""
         if not isinstance(live, Notice):
-            if self.saying and self._is_of_another(live):
-                self.saying.clear()  # left over from an attempt that broke off
-            self.saying.append((self.state.head, live))
-            if isinstance(live, OutputDelta) and len(self.saying) > _PIECES:
-                self.saying = [_end_of(each) for each in join(self.saying)]
+            if self.live_pieces and self._is_of_another(live):
+                self.live_pieces.clear()  # left over from an attempt that broke off
+            self.live_pieces.append((self.state.head, live))
+            if isinstance(live, OutputDelta) and len(self.live_pieces) > _PIECES:
+                self.live_pieces = [_end_of(each) for each in join(self.live_pieces)]
         for follower in self.followers:
             follower.show(live)
         for follower in () if from_elsewhere else self._followers_of_all:
@@ -104,7 +104,7 @@ class Record:
             follower.fail(error)
 
     def _is_of_another(self, live: TextDelta | ThinkingDelta | OutputDelta) -> bool:
-        last = self.saying[-1][1]
+        last = self.live_pieces[-1][1]
         return not isinstance(last, Notice) and about(last) != about(live)
 
     async def _append(self, decide: Decide, epoch: int | None) -> list[Recorded]:
@@ -129,9 +129,9 @@ class Record:
         for recorded in page:
             apply(self.state, recorded)
             if not isinstance(recorded.event, PartialsKept):  # those bring what is said, and do not end it
-                self.overtaken = recorded.seq
+                self.live_from = recorded.seq
             if isinstance(recorded.event, MessageAdded | CallEnded | TurnEnded):
-                self.saying.clear()
+                self.live_pieces.clear()
         self._last = page if len(page) <= _PAGE and not self.state.deleted else []
         self._moved.set()
         self._moved = asyncio.Event()

@@ -58,6 +58,8 @@ def _story(story: str, results: int, history: History) -> Answer:
             return proposes(bash("touch first.txt"), bash("touch second.txt"))
         case "edit", 0:
             return proposes(call("edit", path="cart.py", old="total = 0", new="total = 1"), write("new.txt", "new\n"))
+        case "long", 0:
+            return proposes(bash("\n".join(f"touch file{number}" for number in range(20))))
         case "sql", 0:
             return proposes(call("edit", path="q.sql", old="-- every row\nselect 1;", new="++ rows;\nselect 2;"))
         case "deep", _:

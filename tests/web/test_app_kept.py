@@ -105,10 +105,18 @@ def test_lines_that_look_like_headers_are_shown_and_no_answer_breaks_the_page(tm
         page.get_by_role("button", name="Allow once").click()
         expect(conversation(page).get_by_text("All done.")).to_be_visible()
 
+        say(page, "story:long")
+        expect(ask_card(page)).not_to_contain_text("touch file12")
+        ask_card(page).get_by_role("button", name="Show 8 more lines").click()
+        expect(ask_card(page)).to_contain_text("touch file19")
+        page.get_by_role("button", name="Deny", exact=True).click()
+        expect(conversation(page).get_by_text("All done.")).to_have_count(2)
+
         say(page, "story:deep")
         expect(conversation(page).get_by_text("the bottom")).to_be_visible()
         say(page, "story:none still there")
-        expect(conversation(page).get_by_text("All done.")).to_have_count(2)
+        expect(conversation(page).get_by_text("All done.").last).to_be_in_viewport()
+        expect(conversation(page).get_by_text("story:none still there")).to_be_visible()
 
 
 def test_the_conversation_of_a_task_is_shown_beside_its_result(tmp_path: Path):

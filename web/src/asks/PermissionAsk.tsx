@@ -84,9 +84,7 @@ function Subject({ ask }: { ask: AskRequest }) {
     ];
     return (
       <>
-        <pre tabIndex={0} className="mt-2 max-h-80 overflow-auto font-mono text-[13px] whitespace-pre-wrap break-all">
-          {commandInfo.command}
-        </pre>
+        <Exactly text={commandInfo.command} name={ask.askId} />
         {(commandInfo.cwd !== cwd || wishes.length > 0) && (
           <p className="mt-1 truncate text-xs text-faint" title={commandInfo.cwd}>
             {commandInfo.cwd !== cwd && `${commandInfo.cwd} `}
@@ -104,9 +102,24 @@ function Subject({ ask }: { ask: AskRequest }) {
       </div>
     );
   const text = ask.url ?? ask.paths?.join("\n") ?? JSON.stringify(ask.input, null, 2);
+  return <Exactly text={text} name={ask.askId} />;
+}
+
+const SHOWN = 12;
+
+/** A text as it is. Of a long one, how much is not shown is said: nobody allows what he took for all of it. */
+function Exactly({ text, name }: { text: string; name: string }) {
+  const [isOpen, setOpen] = useKeptState(`${name}/exactly`, false);
+  const lines = text.split("\n");
+  const hidden = lines.length - SHOWN;
   return (
-    <pre tabIndex={0} className="mt-2 max-h-80 overflow-auto font-mono text-[13px] whitespace-pre-wrap break-all">
-      {text}
-    </pre>
+    <>
+      <pre className="mt-2 font-mono text-[13px] whitespace-pre-wrap break-all">{isOpen || hidden <= 0 ? text : lines.slice(0, SHOWN).join("\n")}</pre>
+      {hidden > 0 && (
+        <button type="button" aria-expanded={isOpen} className="text-xs text-accent hover:underline" onClick={() => setOpen(!isOpen)}>
+          {isOpen ? t("Show less") : t("Show {n} more lines", { n: hidden })}
+        </button>
+      )}
+    </>
   );
 }

@@ -6,7 +6,8 @@ import { type DiffRow, type SplitRow, splitRows } from "./line_diff";
 const MARKS = { added: "+", removed: "−", same: " ", hunk: "", file: "" };
 const COLOURS = { added: "bg-added", removed: "bg-removed", same: "text-faint", hunk: "pt-1 text-faint", file: "pt-2 font-semibold" };
 
-/** The lines of a diff, one below the other or side by side; what is only added or only removed has one side. */
+/** The lines of a diff, one below the other or side by side; what is only added or only removed has one side. Long lines
+ * are wrapped: nothing of a change stands where nobody looks. */
 export const DiffLines = memo(function DiffLines({ rows, view, className = "" }: { rows: DiffRow[]; view: DiffView; className?: string }) {
   const isSplit = view === "split" && rows.some((each) => each.kind === "added") && rows.some((each) => each.kind === "removed");
   const hasNumbers = rows.some((each) => each.old || each.now);
@@ -20,12 +21,12 @@ export const DiffLines = memo(function DiffLines({ rows, view, className = "" }:
           ))}
         </div>
       ) : (
-        <div className="min-w-max">
+        <div>
           {shown.map((row, index) => (
-            <div key={index} className={`flex px-3 whitespace-pre ${COLOURS[row.kind]}`}>
+            <div key={index} className={`flex px-3 ${COLOURS[row.kind]}`}>
               {hasNumbers && isLine(row) && <LineNumber n={row.now ?? row.old} />}
               {isLine(row) && <span className="w-4 shrink-0 text-faint select-none">{MARKS[row.kind]}</span>}
-              <span>{row.text || " "}</span>
+              <span className="min-w-0 whitespace-pre-wrap [overflow-wrap:anywhere]">{row.text || " "}</span>
             </div>
           ))}
         </div>

@@ -7,7 +7,8 @@ import { NewSessionDialog } from "../sessions/NewSessionDialog";
 import { Sidebar } from "../sessions/Sidebar";
 import type { AskRequest } from "../contract/server_events";
 import { SidePanel } from "../panel/SidePanel";
-import { openAsks, type Session } from "../state/state";
+import { useWaiting } from "../sessions/shown_session";
+import type { Session } from "../state/state";
 import { dispatch, useSelected, useStore } from "../store";
 import { ConnectionBar } from "./ConnectionBar";
 import { showCount } from "./favicon";
@@ -77,7 +78,7 @@ function Empty() {
 
 /** The title and the icon of the tab say how many asks wait. */
 function useAttention(): void {
-  const waiting = useStore((state) => Object.values(state.sessions).reduce((sum, each) => sum + openAsks(each), 0));
+  const waiting = useWaiting();
   const title = useStore((state) => (state.selected ? state.sessions[state.selected]?.row.title : undefined));
   useEffect(() => {
     document.title = [waiting ? `(${waiting})` : "", title || "coder", title ? "· coder" : ""].filter(Boolean).join(" ");

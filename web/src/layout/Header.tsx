@@ -1,13 +1,13 @@
 import { memo } from "react";
 import { SessionMenu } from "../sessions/SessionMenu";
-import { useShownSession } from "../sessions/shown_session";
+import { useShownSession, useWaiting } from "../sessions/shown_session";
 import { t } from "../language/t";
 import { ChangesIcon, FolderIcon, MenuIcon, UsageIcon } from "../parts/icons";
-import { openAsks, type Panel } from "../state/state";
+import type { Panel } from "../state/state";
 import { dispatch, useStore } from "../store";
 
 export const Header = memo(function Header({ id, onMenu }: { id: string | null; onMenu: () => void }) {
-  const waiting = useStore((state) => Object.values(state.sessions).reduce((sum, each) => sum + openAsks(each), 0));
+  const waiting = useWaiting();
   const shown = useShownSession(id);
   return (
     <header className="flex h-13 shrink-0 items-center gap-2 border-b border-line px-3 md:px-5">

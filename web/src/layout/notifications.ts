@@ -5,7 +5,7 @@ import { askTitle } from "../asks/ask_text";
 import { requestWanted } from "../connection/socket";
 import type { AskRequest } from "../contract/server_events";
 import { t } from "../language/t";
-import type { Session, State } from "../state/state";
+import { onAsks } from "../sessions/shown_session";
 import { dispatch, useStore } from "../store";
 
 const KEY = "notifications";
@@ -25,32 +25,29 @@ export function useNotificationSwitch(): [boolean, () => void] {
 
 /** Tell of each ask once, until it is answered. */
 export function useNotifications(): void {
-  useEffect(() => {
-    let sessions: State["sessions"] = {};
-    return useStore.subscribe((state) => {
-      if (state.sessions === sessions || !("Notification" in window)) return;
-      sessions = state.sessions;
-      const open = new Set<string>();
-      for (const session of Object.values(sessions))
-        for (const ask of session.asks) {
-          open.add(ask.askId);
-          if (!told.has(ask.askId)) told.set(ask.askId, isWanted() ? notification(session, ask) : null);
-        }
-      if (state.connection === "open" && state.list === "current") forget(open);
-    });
-  }, []);
+  useEffect(
+    () =>
+      onAsks((asks) => {
+        if (!("Notification" in window)) return;
+        for (const ask of asks) if (!told.has(ask.askId)) told.set(ask.askId, isWanted() ? notification(ask) : null);
+        const { connection, list } = useStore.getState();
+        if (connection === "open" && list === "current") forget(new Set(asks.map((each) => each.askId)));
+      }),
+    [],
+  );
 }
 
 function isWanted(): boolean {
   return localStorage.getItem(KEY) === "on" && Notification.permission === "granted" && !document.hasFocus();
 }
 
-function notification(session: Session, ask: AskRequest): Notification | null {
+function notification(ask: AskRequest): Notification | null {
   try {
-    const shown = new Notification(session.row.title || "coder", { body: askTitle(ask), tag: ask.askId });
+    const title = useStore.getState().sessions[ask.sessionId]?.row.title;
+    const shown = new Notification(title || "coder", { body: askTitle(ask), tag: ask.askId });
     shown.onclick = () => {
       window.focus();
-      dispatch({ kind: "selected", id: session.row.id });
+      dispatch({ kind: "selected", id: ask.sessionId });
       requestWanted();
     };
     return shown;

@@ -1,12 +1,10 @@
 import { askTitle } from "../asks/ask_text";
 import { t } from "../language/t";
-import { byUpdate } from "../state/state";
-import { useStore } from "../store";
-import { useShallow } from "zustand/react/shallow";
+import { useAsks, useShownSession } from "./shown_session";
 
 /** Every open ask of every session. */
 export function Inbox({ onChoose }: { onChoose: (id: string) => void }) {
-  const asks = useStore(useShallow((state) => byUpdate(state).flatMap((session) => session.asks)));
+  const asks = useAsks();
   if (!asks.length) return null;
   return (
     <section aria-label={t("Waiting for you")} className="mb-2 border-b border-line pb-2">
@@ -35,5 +33,5 @@ export function Inbox({ onChoose }: { onChoose: (id: string) => void }) {
 }
 
 function SessionTitle({ id }: { id: string }) {
-  return useStore((state) => state.sessions[id]?.row.title) || t("Untitled");
+  return useShownSession(id)?.row.title || t("Untitled");
 }

@@ -31,7 +31,7 @@ export type Action =
 export function reduce(state: State, action: Action): State {
   switch (action.kind) {
     case "received":
-      return action.events.reduce((before, event) => receive(before, event, action.at), state);
+      return receiveAll(state, action.events, action.at);
     case "opened":
       return { ...state, connection: "open", list: "wanted", sessions: mapSessions(state, reconnected) };
     case "lost":
@@ -85,6 +85,29 @@ export function wanted(state: State): { list: boolean; histories: string[]; foll
     histories: all.filter((each) => each.hydration === "none" && isNeeded(each)).map((each) => each.row.id),
     follows: all.filter((each) => each.hydration === "done" && each.catchUp === "wanted"),
   };
+}
+
+/** Many pieces of a text come at once. Those of one session are taken together: there may be a thousand others. */
+function receiveAll(before: State, events: ServerEvent[], at: number): State {
+  let state = before;
+  for (let index = 0; index < events.length; ) {
+    const id = streamedIn(events[index]);
+    const known = id === null ? undefined : state.sessions[id];
+    if (id === null || !known) {
+      state = receive(state, events[index++]!, at);
+      continue;
+    }
+    let session = known;
+    while (streamedIn(events[index]) === id) session = reduceSession(session, events[index++]!, at, state.answered);
+    if (session !== known) state = { ...state, sessions: { ...state.sessions, [id]: session } };
+  }
+  return state;
+}
+
+/** The session that a piece of a message or of an output belongs to; null for all other events. */
+function streamedIn(event: ServerEvent | undefined): string | null {
+  const isPiece = event?.type === "stream.message" || event?.type === "tool.output";
+  return isPiece && typeof event.payload?.sessionId === "string" ? event.payload.sessionId : null;
 }
 
 function receive(state: State, event: ServerEvent, at: number): State {

@@ -148,7 +148,7 @@ export function openAsks(session: Session): number {
 }
 
 /** Sessions as the sidebar lists them: the one with the latest change first. */
-export function byUpdate(state: State): Session[] {
+export function byUpdate(state: Pick<State, "sessions">): Session[] {
   return Object.values(state.sessions).sort(
     (a, b) => b.row.updatedAt - a.row.updatedAt || (a.row.id < b.row.id ? -1 : 1),
   );

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from coderelay.testing.feishu_server.card_rules import MOST_BYTES, BadCard, check_card
+from coderelay.testing.feishu_server.card_rules import MOST_BYTES, BadCard, check_card, streamed_texts
 
 BUTTON = {"tag": "button", "text": {"tag": "plain_text", "content": "ok"}}
 TEXT = {"tag": "div", "text": {"tag": "plain_text", "content": "hi"}}
@@ -54,7 +54,7 @@ def test_cards_that_the_platform_takes(card: dict[str, Any]) -> None:
         (newer({**FORM, "elements": [{"tag": "input"}, SUBMIT]}), "needs a name"),
         (newer({**TEXT, "element_id": "a"}, {**TEXT, "element_id": "a"}), "stands twice"),
         (newer({**TEXT, "element_id": "1 a"}), "element_id"),
-        (newer(*[TEXT] * 300), "300 elements"),
+        (newer(*[TEXT] * 120), "240 elements"),
         ({"elements": [{"tag": "collapsible_panel"}]}, "not supported in the older schema"),
         ({"elements": [], "body": {}}, "unknown attribute 'body'"),
     ],
@@ -63,6 +63,13 @@ def test_e21_cards_that_the_platform_refuses(card: Any, why: str) -> None:
     with pytest.raises(BadCard) as refused:
         check_card(card, 100)
     assert why in str(refused.value)
+
+
+def test_text_is_streamed_to_a_text_not_to_the_div_around_it() -> None:
+    text = {"tag": "plain_text", "element_id": "text", "content": "hi"}
+    card = newer({"tag": "div", "element_id": "around", "text": text}, {"tag": "hr", "element_id": "line"})
+    check_card(card, 100)
+    assert streamed_texts(card) == {"text": text}
 
 
 def test_e21_a_card_that_is_too_large_is_refused() -> None:

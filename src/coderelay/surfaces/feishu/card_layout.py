@@ -175,7 +175,7 @@ def _newer_elements(part: Part) -> list[dict[str, Any]]:
         case Text():
             return [{"tag": "div", "text": _plain(part.text) | (_SMALL if part.is_small else {})}]
         case StreamedText():
-            return [{"tag": "div", "element_id": STREAMED_ELEMENT, "text": _plain(part.text)}]
+            return [{"tag": "div", "text": _plain(part.text) | {"element_id": STREAMED_ELEMENT}}]
         case Rule():
             return [{"tag": "hr"}]
         case Buttons():

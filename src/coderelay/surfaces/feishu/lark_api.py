@@ -27,12 +27,13 @@ _SECONDS = 10.0
 _MOST_CONNECTIONS = 20
 _BAD_TOKEN = {99991661, 99991663, 99991664, 99991668, 99991671}
 _LIMITED = {230020, 99991400, 11232, 1000004, 1000005}
+_BUSY = {230049, 200810, 300120}  # it is sending the message, a person is at the card, or it says to try again
 
 Trouble = Literal["weather", "limited", "token", "permission", "gone", "not streaming", "sequence", "refused"]
 _CODES: dict[Trouble, set[int]] = {
     "permission": {99991672, 99991679},
     "gone": {230011, 230019, 230031, 230050},
-    "not streaming": {300309, 200850, 200810},
+    "not streaming": {300309, 200850},
     "sequence": {300317},
 }
 
@@ -192,7 +193,7 @@ def _kind(status: int, code: int) -> Trouble:
         return "token"
     if code in _LIMITED or status == 429:
         return "limited"
-    if status >= 500 or status == 408 or (status == 200 and not code):
+    if code in _BUSY or status >= 500 or status == 408 or (status == 200 and not code):
         return "weather"
     for kind, codes in _CODES.items():
         if code in codes:

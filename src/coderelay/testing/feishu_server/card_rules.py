@@ -20,7 +20,7 @@ _CONFIG = {
 }  # fmt: skip
 _HEADER = {"title", "subtitle", "template", "icon", "text_tag_list", "padding"}
 _COMMON = {"tag", "element_id", "margin"}
-_TEXT = {"tag", "content", "text_size", "text_color", "text_align", "lines", "i18n_content"}
+_TEXT = {"tag", "element_id", "content", "text_size", "text_color", "text_align", "lines", "i18n_content"}
 _OPTION = {"text", "value", "icon"}
 _FIELD = {"name", "placeholder", "required", "disabled", "width", "behaviors", "confirm", "value"}
 _TAGS: dict[str, set[str]] = {
@@ -87,7 +87,7 @@ def _check_new(card: Mapping[str, Any]) -> None:
     if not isinstance(body, dict):
         raise BadCard("body is missing")
     _only(cast("dict[str, Any]", body), _BODY, "body")
-    elements = list(elements_of(card))
+    elements = list(tagged(card))  # texts count as elements too
     if len(elements) > _MOST_ELEMENTS:
         raise BadCard(f"{len(elements)} elements")
     ids = [each["element_id"] for each in elements if "element_id" in each]
@@ -197,25 +197,28 @@ def _list(value: Any, name: str) -> list[Any]:
 
 
 def elements_of(value: object) -> Iterator[dict[str, Any]]:
+    """All components of a card, the outer ones first, without their texts."""
+    return (each for each in tagged(value) if each["tag"] not in ("plain_text", "lark_md"))
+
+
+def tagged(value: object) -> Iterator[dict[str, Any]]:
     """All objects with a tag inside of a card, the outer ones first. Behaviours and their values are left out."""
     if isinstance(value, dict):
         inner = cast("dict[str, Any]", value)
-        if "tag" in inner and inner["tag"] not in ("plain_text", "lark_md"):
+        if "tag" in inner:
             yield inner
         for name, each in inner.items():
-            if name not in ("behaviors", "value", "text"):
-                yield from elements_of(each)
+            if name not in ("behaviors", "value"):
+                yield from tagged(each)
     elif isinstance(value, list):
         for each in cast("list[object]", value):
-            yield from elements_of(each)
+            yield from tagged(each)
 
 
 def streamed_texts(card: object) -> dict[str, dict[str, Any]]:
-    """What text can be streamed to, by the id of its element: Markdown, and plain text."""
-    named = {each["element_id"]: each for each in elements_of(card) if "element_id" in each}
-    markdown = {name: each for name, each in named.items() if each["tag"] == "markdown"}
-    plain = {name: each["text"] for name, each in named.items() if each["tag"] == "div"}
-    return markdown | {name: each for name, each in plain.items() if each["tag"] == "plain_text"}
+    """What text can be streamed to, by its own `element_id`: Markdown, and plain text (not the `div` around it)."""
+    named = {each["element_id"]: each for each in tagged(card) if "element_id" in each}
+    return {name: each for name, each in named.items() if each["tag"] in ("markdown", "plain_text")}
 
 
 def texts_of(card: object) -> list[str]:

@@ -224,7 +224,7 @@ class PlatformApi:
         card = json.loads(json.dumps(entity.card))
         found = streamed_texts(card).get(element)
         if found is None:
-            raise Refused(300313, "element not found")
+            raise Refused(300310, "Only update text")
         found["content"] = text
         self._check(card, len(json.dumps(card, ensure_ascii=False).encode()), 300001)
         entity.card = card

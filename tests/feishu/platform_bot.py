@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from coderelay.client.views.cowork import SessionRows
-from coderelay.protocol.notebook import Notebook
+from coderelay.protocol.errors import StoreFailed
+from coderelay.protocol.notebook import Change, Notebook
 from coderelay.store.postgres.store import PostgresStore
 from coderelay.store.sqlite.store import SqliteStore
 from coderelay.surfaces.feishu.bot import Bot, BotTiming, WebhookOptions
@@ -30,7 +31,7 @@ class RecordingChats:
         self.answer = ClickAnswer("success", "done")
         self.gate = asyncio.Event()
         self.gate.set()
-        self.fails = False
+        self.fails: Exception | None = None
         self._changed = asyncio.Condition()
 
     async def start(self) -> None: ...
@@ -45,8 +46,8 @@ class RecordingChats:
         return self.answer
 
     async def _take(self, incoming: Incoming) -> None:
-        if self.fails:
-            raise RuntimeError("a mistake in the chats")
+        if self.fails is not None:
+            raise self.fails
         async with self._changed:
             self.taken.append(incoming)
             self._changed.notify_all()
@@ -62,8 +63,23 @@ class RecordingChats:
         return [each.text for each in self.taken if isinstance(each, ChatMessage)]
 
 
+class FailingNotebook:
+    """A Notebook. The next write with a change of that kind fails, as if the database were away for a moment."""
+
+    def __init__(self, notebook: Notebook) -> None:
+        self._notebook = notebook
+        self.read, self.list, self.erase = notebook.read, notebook.list, notebook.erase
+        self.fails_at: Callable[[Change], bool] | None = None
+
+    async def write(self, *changes: Change) -> int:
+        if self.fails_at is not None and any(map(self.fails_at, changes)):
+            self.fails_at = None
+            raise StoreFailed("the database is away")
+        return await self._notebook.write(*changes)
+
+
 class PlatformBot:
-    def __init__(self, outbox: CardOutbox, chats: RecordingChats, notebook: Notebook) -> None:
+    def __init__(self, outbox: CardOutbox, chats: RecordingChats, notebook: FailingNotebook) -> None:
         self.outbox = outbox
         self.chats = chats
         self.notebook = notebook
@@ -94,7 +110,8 @@ async def platform_bot(
     name: str = "feishu:test",
     database: str = "",
 ) -> AsyncGenerator[PlatformBot]:
-    async with notebook_in(folder, name, database) as notebook:
+    async with notebook_in(folder, name, database) as real:
+        notebook = FailingNotebook(real)
         made: list[PlatformBot] = []
         told: list[bool] = []
         ready, stop = asyncio.Event(), asyncio.Event()
@@ -135,8 +152,8 @@ async def aside(work: Callable[..., T], *arguments: Any, **named: Any) -> T:
     return await asyncio.to_thread(work, *arguments, **named)
 
 
-async def settled(bot: PlatformBot) -> None:
-    """Wait until nothing is left to be sent, which is on disk only."""
+async def settled(bot: PlatformBot, left: str = "unsent/") -> None:
+    """Wait until nothing is left to be sent (`todo/`: to be carried out), which is on disk only."""
     async with asyncio.timeout(PATIENCE):
-        while await bot.notebook.list("unsent/"):  # noqa: ASYNC110
+        while await bot.notebook.list(left):  # noqa: ASYNC110
             await asyncio.sleep(0.01)

@@ -49,6 +49,10 @@ class RecordingOutbox:
         shown = self.messages.get(key)
         return None if shown is None else shown.message_id
 
+    async def card_of(self, key: str) -> Card | None:
+        shown = self.messages.get(key)
+        return None if shown is None else shown.versions[-1]
+
     async def key_of(self, message_id: str) -> str | None:
         return next((each.key for each in self.messages.values() if each.message_id == message_id), None)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from coderelay.protocol.errors import StoreFailed
 from coderelay.surfaces.feishu.bot import BotTiming
 from coderelay.surfaces.feishu.card_outbox import STREAMED_ELEMENT, Card, ChatPlace
 from coderelay.surfaces.feishu.card_record import dead_letters
@@ -23,8 +24,9 @@ def card(text: str, **config: Any) -> Card:
 
 
 def streaming(text: str = "") -> Card:
-    answer = {"tag": "markdown", "element_id": STREAMED_ELEMENT, "content": text}
-    return {"schema": "2.0", "config": {"streaming_mode": True}, "body": {"elements": [answer]}}
+    answer = {"tag": "plain_text", "element_id": STREAMED_ELEMENT, "content": text}
+    elements = [{"tag": "div", "text": answer}]
+    return {"schema": "2.0", "config": {"streaming_mode": True}, "body": {"elements": elements}}
 
 
 def place_of(feishu: FakeFeishu, open_id: str = "ou_1") -> ChatPlace:
@@ -74,6 +76,7 @@ async def test_newer_content_replaces_what_was_not_sent_yet(feishu: FakeFeishu, 
         {"status": 429, "code": 230020, "times": 2},
         {"status": 400, "code": 230020, "times": 2},
         {"status": 400, "code": 99991400},
+        {"status": 400, "code": 230049},
         {"drops": True, "times": 2},
         {"drops": True, "after": True},
         {"status": 502, "after": True},
@@ -221,6 +224,34 @@ async def test_streaming_is_begun_again_before_and_after_the_platform_ends_it(
         entity.streaming_until = 0.0  # somebody has ended it
         bot.outbox.stream("k", "one two three")
         await shows(feishu, "one two three")
+
+
+@story
+async def test_a_card_that_is_shown_whole_does_not_begin_to_stream_again(feishu: FakeFeishu, tmp_path: Path) -> None:
+    """A text on its way is refused, because the card was shown whole meanwhile."""
+    async with platform_bot(feishu, tmp_path) as bot:
+        await bot.outbox.show("k", place_of(feishu), streaming("begun"))
+        await aside(feishu.person("ou_1").chat.wait_for, "begun")
+        ((card_id, entity),) = feishu.state.cards.items()
+        feishu.fail("PUT .*/content$", status=400, code=300309, delay=0.5)
+        bot.outbox.stream("k", "begun, on its way")
+        written = f"PUT /open-apis/cardkit/v1/cards/{card_id}/elements/{STREAMED_ELEMENT}/content"
+        await aside(feishu.wait_for_request, written, 1)
+        await bot.outbox.show("k", place_of(feishu), card("whole"))
+        await shows(feishu, "whole")
+        await settled(bot)
+        await asyncio.gather(*(task for task in asyncio.all_tasks() if task.get_name() == "stream k"))
+        assert not entity.streaming_until
+
+
+@story
+async def test_a_card_that_could_not_be_kept_does_not_hold_back_the_next(feishu: FakeFeishu, tmp_path: Path) -> None:
+    async with platform_bot(feishu, tmp_path) as bot:
+        bot.notebook.fails_at = lambda change: change.key == "card/lost"
+        with pytest.raises(StoreFailed):
+            await bot.outbox.show("lost", place_of(feishu), card("lost"))
+        await bot.outbox.show("k", place_of(feishu), card("next"))
+        await shows(feishu, "next")
 
 
 @story

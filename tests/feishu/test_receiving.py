@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from coderelay.protocol.errors import StoreFailed
 from coderelay.surfaces.feishu.incoming import CardClick, ChatMessage, ClickAnswer
 from coderelay.surfaces.feishu.receiver import AppIdentity, Receiver
 from coderelay.testing.feishu_server import FakeFeishu, ShownMessage
-from tests.feishu.platform_bot import RecordingChats, aside, notebook_in, platform_bot
+from tests.feishu.platform_bot import RecordingChats, aside, notebook_in, platform_bot, settled
 from tests.house import story
 
 DAY_MS = 24 * 3600 * 1000
@@ -168,13 +169,40 @@ async def test_a_click_is_answered_while_it_waits_and_within_three_seconds_even_
 async def test_a_mistake_in_one_event_does_not_end_the_others(feishu: FakeFeishu, tmp_path: Path) -> None:
     async with platform_bot(feishu, tmp_path) as bot:
         chat = feishu.person("ou_1").chat
-        bot.chats.fails = True
+        bot.chats.fails = RuntimeError("a mistake in the chats")
         await aside(chat.say, "one")
         assert (await aside(chat.click_with, ShownMessage("om_1", chat.chat_id, ""), {})).code == 200
-        bot.chats.fails = False
+        bot.chats.fails = None
         await aside(chat.say, "two")
         await bot.chats.until(1)
         assert bot.chats.texts == ["two"]
+
+
+@story
+async def test_a_message_is_carried_out_later_if_the_database_is_away(feishu: FakeFeishu, tmp_path: Path) -> None:
+    async with platform_bot(feishu, tmp_path) as bot:
+        chat = feishu.person("ou_1").chat
+        bot.chats.fails = StoreFailed("the database is away")
+        await aside(chat.say, "one")
+        bot.chats.fails = None
+        await bot.chats.until(1)
+        assert bot.chats.texts == ["one"]
+
+
+@story
+async def test_what_was_carried_out_is_handed_over_again_if_that_cannot_be_written(
+    feishu: FakeFeishu, tmp_path: Path
+) -> None:
+    """And not kept for ever by a bot that believes it is at it."""
+    async with platform_bot(feishu, tmp_path) as bot:
+        bot.chats.gate.clear()
+        await aside(feishu.person("ou_1").chat.say, "one")
+        await bot.chats.until(1)
+        bot.notebook.fails_at = lambda change: change.key.startswith("todo/") and change.value is None
+        bot.chats.gate.set()
+        await bot.chats.until(2)
+        assert bot.chats.texts == ["one", "one"]
+        await settled(bot, "todo/")
 
 
 @story

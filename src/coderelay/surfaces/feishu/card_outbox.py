@@ -7,8 +7,8 @@ from msgspec import Struct
 Card = dict[str, Any]
 
 STREAMED_ELEMENT = "answer"
-"""The `element_id` of the text (`markdown`, or a `div` with `plain_text`) that `stream` writes to. A card whose
-`config.streaming_mode` is true must have it; any other card is sent as it is."""
+"""The `element_id` of the text (a `markdown` element, or the `plain_text` in a `div`) that `stream` writes to. A card
+whose `config.streaming_mode` is true must have it; any other card is sent as it is."""
 
 
 class ChatPlace(Struct, frozen=True):
@@ -34,6 +34,10 @@ class CardOutbox(Protocol):
 
     async def message_of(self, key: str) -> str | None:
         """The message of a card; None while it is not sent."""
+        ...
+
+    async def card_of(self, key: str) -> Card | None:
+        """The card with this key as it should look now; None if there is none."""
         ...
 
     async def key_of(self, message_id: str) -> str | None:

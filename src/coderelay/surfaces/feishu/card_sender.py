@@ -65,14 +65,9 @@ class CardSender:
         if not text:
             return
         if self._clock() - self._streaming_since.get(record.card_id, record.created) > _RENEW_MS:
-            await self._begin_streaming(record)
-        try:
-            await self._stream_text(record, text)
-        except PlatformError as error:
-            if error.trouble != "not streaming":
-                raise
-            await self._begin_streaming(record)
-            await self._stream_text(record, text)
+            await self.begin_streaming(record)
+        number = self._next_number(record)
+        await self._api.stream_text(record.card_id, STREAMED_ELEMENT, _end_of(text), number)
 
     async def pause(self, *limits: RateLimit) -> None:
         if (seconds := self._limits.reserve(*limits)) > 0:
@@ -117,7 +112,8 @@ class CardSender:
         await self._in_sequence(record, lambda number: self._api.update_card(record.card_id, record.card, number))
         return SentCard(record.message_id, record.card_id, is_streaming)
 
-    async def _begin_streaming(self, record: CardRecord) -> None:
+    async def begin_streaming(self, record: CardRecord) -> None:
+        """Begin again, if the platform has ended it or will end it soon. Raises PlatformError."""
         await self.pause(card_limit(record.card_id), *call_limits("settings"))
         await self._in_sequence(
             record, lambda number: self._api.set_streaming(record.card_id, on=True, sequence=number)
@@ -128,10 +124,6 @@ class CardSender:
         await self.pause(card_limit(record.card_id), *call_limits("settings"))
         await self._api.set_streaming(record.card_id, on=False, sequence=number)
         self._streaming_since.pop(record.card_id, None)
-
-    async def _stream_text(self, record: CardRecord, text: str) -> None:
-        number = self._next_number(record)
-        await self._api.stream_text(record.card_id, STREAMED_ELEMENT, _end_of(text), number)
 
     async def _in_sequence(self, record: CardRecord, call: Callable[[int], Awaitable[None]]) -> None:
         """The platform wants a higher number with each change of a card. If another bot, whose clock is ahead, has

@@ -60,7 +60,8 @@ class IncomingHandler(Protocol):
     from `event_id`)."""
 
     async def message(self, message: ChatMessage) -> None:
-        """Called in the order of arrival for each chat. The platform has been answered already."""
+        """Called in the order of arrival for each chat. The platform has been answered already. If it raises
+        StoreFailed, the message is handed over again later."""
         ...
 
     async def click(self, click: CardClick) -> ClickAnswer:

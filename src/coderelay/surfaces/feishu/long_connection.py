@@ -120,7 +120,8 @@ class LongConnection:
                     for each in tasks:
                         each.cancel()
             finally:
-                self._from_here(self._tell, False)
+                if not self._is_stopping:
+                    self._from_here(self._tell, False)
 
     async def _take(self, socket: websockets.ClientConnection, client: Any, message: bytes) -> None:
         try:

@@ -5,6 +5,7 @@ import logging
 import random
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 import msgspec
 from msgspec.structs import replace
@@ -33,6 +34,7 @@ _FIRST_PAUSE_MS, _LONGEST_PAUSE_MS = 500, 60_000
 _TRIED_MS = 3600 * 1000  # the platform recognises a repeated message for an hour
 _KEPT_MS = 15 * 24 * 3600 * 1000  # a message can be changed for 14 days
 _UNKNOWN_ATTEMPTS = 3
+_ERASE_EVERY_MS = 3600 * 1000
 
 log = logging.getLogger(__name__)
 
@@ -58,23 +60,23 @@ class NotebookOutbox:
         self._texts: dict[str, str] = {}
         self._streams: dict[str, asyncio.Task[None]] = {}
         self._sweeping: asyncio.Task[None] | None = None
-        self._is_stopping = False
+        self._stopping = asyncio.Event()
 
     def start(self) -> None:
         self._sweeping = asyncio.create_task(self._sweep())
 
     async def stop(self, seconds: float = 3.0) -> None:
         """Send what can be sent within this time. The rest is kept for the next process."""
-        self._is_stopping = True
-        for task in (self._sweeping, *self._streams.values()):
-            if task is not None:
-                task.cancel()
+        self._stopping.set()
+        ended = [*self._streams.values(), *([self._sweeping] if self._sweeping is not None else [])]
+        for task in ended:
+            task.cancel()
         if self._sending:
             await asyncio.wait([*self._sending.values()], timeout=seconds)
         left = [*self._sending.values()]
         for task in left:
             task.cancel()
-        await asyncio.gather(*left, *self._streams.values(), return_exceptions=True)
+        await asyncio.gather(*left, *ended, return_exceptions=True)
 
     async def show(self, key: str, place: ChatPlace, card: Card) -> None:
         if not wants_streaming(card):
@@ -83,17 +85,17 @@ class NotebookOutbox:
             entry, record = await self._load(key)
             if record is not None and record.card == card and not record.is_dead:
                 break
-            if record is None:
-                self._order.enter(key, place.chat_id)
             marks = (Change(UNSENT + key, b""), Change(DEAD + key, None))
             if await self._write(key, entry, self._wanting(record, place, card), *marks):
+                if record is None:
+                    self._order.enter(key, place.chat_id)
                 break
         self._wake(key)
 
     def stream(self, key: str, text: str) -> None:
         self._texts[key] = text
-        if key not in self._streams and not self._is_stopping:
-            task = asyncio.create_task(self._stream(key))
+        if key not in self._streams and not self._stopping.is_set():
+            task = asyncio.create_task(self._stream(key), name=f"stream {key}")
             self._streams[key] = task
             task.add_done_callback(lambda _: self._streams.pop(key, None))
 
@@ -104,6 +106,10 @@ class NotebookOutbox:
     async def key_of(self, message_id: str) -> str | None:
         entry = await self._notebook.read(MESSAGES + message_id)
         return entry.value.decode() if entry is not None else None
+
+    async def card_of(self, key: str) -> Card | None:
+        _, record = await self._load(key)
+        return record.card if record is not None else None
 
     def _wanting(self, record: CardRecord | None, place: ChatPlace, card: Card) -> CardRecord:
         """The record with a new state of the card. This bot sends it, unless another is at it."""
@@ -127,7 +133,7 @@ class NotebookOutbox:
         return bool(await self._notebook.write(change, *more))
 
     def _wake(self, key: str) -> None:
-        if self._is_stopping:
+        if self._stopping.is_set():
             return
         if key in self._sending:
             self._again.add(key)
@@ -145,7 +151,7 @@ class NotebookOutbox:
     async def _send_all(self, key: str) -> None:
         try:
             await self._order.turn(key)
-            while not self._is_stopping and await self._send_once(key):
+            while await self._send_once(key):
                 pass
         except Exception:  # one request of the surface; the sweep tries again
             log.exception("a card could not be sent")
@@ -154,22 +160,15 @@ class NotebookOutbox:
 
     async def _send_once(self, key: str) -> bool:
         """Send the newest state of a card, if this bot is to do it. Returns whether there may be more to do."""
-        entry, record = await self._load(key)
-        if entry is None or record is None or record.is_sent or record.is_dead:
+        if (held := await self._hold(key)) is None:
             return False
-        now = self._clock()
-        if record.holder != self._me and record.until > now:
-            return False
-        if record.not_before > now:
-            await asyncio.sleep((record.not_before - now) / 1000)
-            return True
-        if record.holder != self._me or record.until < now + self._lease_ms // 2:
-            await self._write(key, entry, self._held(record))
-            return True  # held now, or changed meanwhile
+        _, record = held
+        if (pause := record.not_before - self._clock()) > 0:
+            return await self._pause(pause / 1000)
         await self._sender.pause(*self._sender.limits_of(record))
-        entry, record = await self._load(key)  # a newer state may have come
-        if record is None or record.holder != self._me:
-            return True
+        if (held := await self._hold(key)) is None:
+            return False
+        entry, record = held  # a newer state may have come
         try:
             if not record.message_id and not record.has_entity and wants_streaming(record.card):
                 made = replace(record, card_id=await self._sender.create_card(record), has_entity=True)
@@ -182,8 +181,26 @@ class NotebookOutbox:
             await self._sent(key, record, sent)
         return True
 
-    def _held(self, record: CardRecord) -> CardRecord:
-        return replace(record, holder=self._me, until=self._clock() + self._lease_ms)
+    async def _hold(self, key: str) -> tuple[Entry, CardRecord] | None:
+        """The newest state of a card, with a lease that lasts until it is sent. None if there is nothing to send, or
+        another bot is at it."""
+        while True:
+            entry, record = await self._load(key)
+            if entry is None or record is None or record.is_sent or record.is_dead:
+                return None
+            now = self._clock()
+            if record.holder != self._me and record.until > now:
+                return None
+            if record.holder == self._me and record.until >= now + self._lease_ms // 2:
+                return entry, record
+            await self._write(key, entry, replace(record, holder=self._me, until=now + self._lease_ms))
+
+    async def _pause(self, seconds: float) -> bool:
+        """Whether the time has passed. A bot that is stopping does not wait."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stopping.wait()
+        return not self._stopping.is_set()
 
     async def _sent(self, key: str, sent_record: CardRecord, sent: SentCard) -> None:
         while True:
@@ -236,16 +253,26 @@ class NotebookOutbox:
         """Show the newest text again and again. Texts in between are dropped."""
         while key in self._texts:
             _, record = await self._load(key)
-            if record is None or not record.is_streaming:
+            if record is None or not record.is_streaming or not wants_streaming(record.card):
                 return  # it is not sent yet, or is no card to stream to; newer text tries again
             await self._sender.pause(card_limit(record.card_id), *call_limits("content"))
             text = self._texts.pop(key, None)
             if text is None:
                 return
             try:
-                await self._sender.stream(record, text)
+                await self._stream_text(key, record, text)
             except PlatformError as error:
                 log.info("streamed text is dropped: %s", error)
+
+    async def _stream_text(self, key: str, record: CardRecord, text: str) -> None:
+        try:
+            await self._sender.stream(record, text)
+        except PlatformError as error:
+            _, now = await self._load(key)
+            if error.trouble != "not streaming" or now is None or not wants_streaming(now.card):
+                raise  # the card is shown whole by now, and must not begin to stream again
+            await self._sender.begin_streaming(record)
+            await self._sender.stream(record, text)
 
     async def _take_over(self) -> None:
         """Send what is left, new messages in the order in which they were made."""
@@ -259,11 +286,14 @@ class NotebookOutbox:
 
     async def _sweep(self) -> None:
         """Take over what another process has left, and forget what cannot be changed any more."""
+        erased = 0
         while True:
             try:
                 await self._take_over()
-                for beginning in (CARDS, MESSAGES, DEAD, UNSENT):
-                    await self._notebook.erase(beginning, before=self._clock() - _KEPT_MS)
+                if (now := self._clock()) - erased > _ERASE_EVERY_MS:
+                    for beginning in (CARDS, MESSAGES, DEAD, UNSENT):
+                        await self._notebook.erase(beginning, before=now - _KEPT_MS)
+                    erased = now
             except Exception:  # the next round may find the database again
                 log.exception("the outbox could not be looked through")
             await asyncio.sleep(min(_SWEEP_SECONDS, self._lease_ms / 1000))

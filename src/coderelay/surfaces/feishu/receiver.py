@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.ids import new_id
 from coderelay.protocol.notebook import Change, Entry, Notebook
 from coderelay.surfaces.feishu.incoming import CardClick, ChatMessage, ClickAnswer, Incoming, IncomingHandler
@@ -108,6 +109,7 @@ class Receiver:
             return None
 
     async def _receive(self, raw: bytes, token: str | None) -> dict[str, Any] | None:
+        until = asyncio.get_running_loop().time() + _CLICK_SECONDS
         try:
             parsed = parse_event(raw, self._identity.bot)
             if token is not None and not hmac.compare_digest(parsed.header.token.encode(), token.encode()):
@@ -126,7 +128,7 @@ class Receiver:
         if isinstance(parsed.incoming, ChatMessage):
             self._queue(parsed.incoming, entry)
             return None
-        return await self._answer_click(parsed.incoming, entry)
+        return await self._answer_click(parsed.incoming, entry, until)
 
     async def _check(self, header: EventHeader, incoming: Incoming | None) -> None:
         if header.app_id != self._identity.app_id:
@@ -176,14 +178,19 @@ class Receiver:
             await asyncio.wait([before])
         try:
             await self._handler.message(message)
+        except StoreFailed:
+            log.exception("a message cannot be carried out now")
+            self._mine.discard(entry)  # it is still to do: the sweep finds it when its lease has run out
+            return
         except Exception:  # one request of a surface
             log.exception("a message could not be carried out")
         await self._done(entry, b"")
 
-    async def _answer_click(self, click: CardClick, entry: str) -> dict[str, Any] | None:
-        """The platform waits three seconds. What takes longer goes on, and shows in the card."""
+    async def _answer_click(self, click: CardClick, entry: str, until: float) -> dict[str, Any] | None:
+        """The platform waits three seconds. What takes longer goes on, and shows in the card. `until` is a time of
+        the event loop."""
         answering = self._track(self._carry_out_click(click, entry))
-        await asyncio.wait([answering], timeout=_CLICK_SECONDS)
+        await asyncio.wait([answering], timeout=max(0.0, until - asyncio.get_running_loop().time()))
         return _encoded(answering.result()) if answering.done() else None
 
     async def _carry_out_click(self, click: CardClick, entry: str) -> ClickAnswer:
@@ -196,8 +203,13 @@ class Receiver:
         return answer
 
     async def _done(self, entry: str, answer: bytes) -> None:
-        await self._notebook.write(Change(entry, answer), Change(f"todo/{entry}", None))
-        self._mine.discard(entry)
+        """If this cannot be written, the event is handed over again when its lease has run out."""
+        try:
+            await self._notebook.write(Change(entry, answer), Change(f"todo/{entry}", None))
+        except StoreFailed:
+            log.exception("an event was carried out, and that could not be written")
+        finally:
+            self._mine.discard(entry)
 
     async def _sweep(self) -> None:
         """Take over what another process has left, and forget days that are past."""

@@ -5,7 +5,6 @@ async with chat_house(tmp_path, script(says("hello"))) as bot:
     assert (await bot.card("任务完成")).texts == (…)
 """
 
-import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -154,8 +153,7 @@ async def chat_house(
         client = coder.host.connect(NO_CAPABILITIES, language)
         shown = outbox or RecordingOutbox()
         chosen = BotOptions(host_person=HOST_PERSON, cwd=str(coder.folder), people=PEOPLE)
-        now = time.time_ns() // 1_000_000
-        hub = AllChats(client, client.notebook("feishu:test"), shown, replace(chosen, **options), now)
+        hub = AllChats(client, client.notebook("feishu:test"), shown, replace(chosen, **options))
         await hub.start()
         try:
             yield ChatHouse(coder, shown, hub)

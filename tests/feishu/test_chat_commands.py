@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from coderelay.protocol.queries import ShowSession
+from coderelay.surfaces.feishu.links import Links
 from coderelay.surfaces.feishu.people import People
-from tests.feishu.chat_house import ANNE, BOB, CHAT, ChatHouse, chat_house
+from tests.feishu.chat_house import ANNE, BOB, CHAT, HOST_PERSON, ChatHouse, chat_house
 from tests.feishu.test_routing import Gate
 from tests.house import story
 from tests.model_server import bash, proposes, says, script
@@ -54,7 +55,7 @@ async def test_e18_one_person_has_several_sessions(tmp_path: Path) -> None:
 
 @story
 async def test_nobody_uses_another_persons_session(tmp_path: Path) -> None:
-    async with chat_house(tmp_path, script(says("secret"), says("of the terminal"))) as bot:
+    async with chat_house(tmp_path, script(says("secret"), says("of the terminal"), says("bob's own"))) as bot:
         await bot.say("mine")
         await bot.results(1)
         (session,) = await bot.sessions()
@@ -68,6 +69,12 @@ async def test_nobody_uses_another_persons_session(tmp_path: Path) -> None:
         await bot.link(BOB, "oc_bob")  # the person who runs the bot has those of the terminal
         assert "terminal" in (await _reply(bot, "/sessions", sender=BOB, chat="oc_bob"))[1]
         assert (await _reply(bot, "/use 1", sender=BOB, chat="oc_bob"))[0] == "已切换会话"
+        await Links(bot.client.notebook("feishu:test")).remove(HOST_PERSON)  # `coder feishu unlink`
+        assert (await _reply(bot, "/status", sender=BOB, chat="oc_bob"))[0] == "操作未成功"
+        await bot.say("whose session is it?", sender=BOB, chat="oc_bob")
+        await bot.card("任务完成", chat="oc_bob")
+        assert "whose session is it?" in (await _reply(bot, "/status", sender=BOB, chat="oc_bob"))[1]
+        assert await bot.coder.story() == ["user: terminal", "agent: of the terminal"]
 
 
 @story
@@ -104,6 +111,11 @@ async def test_the_folder_is_chosen_among_the_roots(tmp_path: Path) -> None:
         await bot.results(2)
         folders = {(await bot.client.get(ShowSession(each))).cwd for each in await bot.sessions()}
         assert folders == {str(bot.coder.folder), str(roots / "two")}
+        await bot.say("/cd two")
+    async with chat_house(tmp_path, model, roots=(str(roots / "one"),)) as bot:
+        title, text = await _reply(bot, "still in that folder")
+        assert (title, str(roots / "two") in text) == ("操作未成功", True), "it is not among the roots any more"
+        assert len(await bot.sessions()) == 2
 
 
 @story

@@ -46,6 +46,7 @@ async def test_a_click_after_an_answer_elsewhere_gets_the_recorded_outcome(tmp_p
         assert confirm.card.texts[-1].startswith("已取消，not now，anne，20")
         again = await bot.click_value(confirm, value)
         assert again.toast == "已取消，not now，anne"
+        assert again.card == confirm.versions[-1], "with the time"
 
 
 @story

@@ -8,7 +8,7 @@ from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.queries import ListAsks, ListSessions
 from coderelay.surfaces.feishu.chat_state import ChatState, current_state
 from coderelay.surfaces.feishu.links import CODE_SECONDS, Links
-from tests.feishu.chat_house import ANNE, BOB, CHAT, NOW, chat_house
+from tests.feishu.chat_house import ANNE, BOB, CHAT, EVE, NOW, chat_house
 from tests.feishu.test_routing import ask
 from tests.house import ME, story
 from tests.model_server import bash, call, proposes, says, script
@@ -64,7 +64,6 @@ async def test_asks_that_were_open_before_the_bot_started_are_shown_once(tmp_pat
         await bot.coder.asks()
         assert bot.outbox.messages == {}
         await bot.link(ANNE, CHAT)
-        bot.hub.relinked()
         await bot.card("请确认 (0/2)")
         shown = bot.outbox
     async with chat_house(tmp_path, script(says("done")), outbox=shown) as bot:
@@ -107,6 +106,9 @@ async def test_a_person_links_a_chat_with_a_code_that_works_once(tmp_path: Path)
         links = Links(bot.client.notebook("feishu:test"))
         code = await links.offer("tester", time.time_ns() // 1_000_000)
         await bot.say(f"/link {code}", sender=BOB, chat="oc_group", kind="group", mentions_bot=True)
+        await bot.say(f"/link {code}", sender=EVE, chat="oc_eve")
+        assert await links.all() == [], "who has read it in the group cannot use it"
+        code = await links.offer("tester", time.time_ns() // 1_000_000)
         await bot.say("/link WRONG", sender=BOB, chat="oc_bob")
         assert await links.all() == []
         await bot.say(f"/link {code.lower()}", sender=BOB, chat="oc_bob")

@@ -1,12 +1,15 @@
 """A bot that ends and starts again, or is one of two, shows each thing once and forgets nothing."""
 
+import asyncio
+import time
 from pathlib import Path
 
 from coderelay.protocol.asks import Allow, By, Deny
 from coderelay.protocol.commands import AnswerAsk, SendPrompt
 from coderelay.protocol.ids import PromptId, new_id
 from coderelay.protocol.queries import ListAsks
-from tests.feishu.chat_house import CHAT, ChatHouse, chat_house
+from coderelay.surfaces.feishu.links import Links
+from tests.feishu.chat_house import CHAT, HOST_PERSON, ChatHouse, chat_house
 from tests.feishu.recording_outbox import RecordingOutbox
 from tests.feishu.test_routing import ask
 from tests.house import house, story
@@ -114,6 +117,43 @@ async def test_two_bots_on_one_log_act_once_and_draw_once(tmp_path: Path) -> Non
         assert [len(each.versions) for each in shown.in_chat(CHAT) if each.key.startswith("result/")] == [1, 1]
         (one.coder.session,) = await one.sessions()
         assert await one.coder.story() == ["user: go", "bash: ok", "agent: done", "user: more", "agent: two"]
+
+
+@story
+async def test_the_first_messages_of_a_chat_begin_one_session_whichever_bots_they_reach(tmp_path: Path) -> None:
+    shown = RecordingOutbox()
+    model = by_history(lambda _: says("done"))
+    async with (
+        chat_house(tmp_path, model, outbox=shown) as one,
+        chat_house(tmp_path, model, outbox=shown) as two,
+    ):
+        for chat in ("oc_1", "oc_2", "oc_3"):
+            await asyncio.gather(one.say("first", chat=chat), two.say("second", chat=chat))
+        await one.results(6)
+        sessions = await one.sessions()
+        assert len(sessions) == 3
+        for one.coder.session in sessions:
+            told = await one.coder.story()
+            assert sorted(told) == ["agent: done", "agent: done", "user: first", "user: second"]
+
+
+@story
+async def test_a_bot_that_does_not_draw_lets_the_other_know(tmp_path: Path) -> None:
+    """Neither `/link` nor `/use` is an event of a session."""
+    shown = RecordingOutbox()
+    async with (
+        chat_house(tmp_path, script(), outbox=shown),
+        chat_house(tmp_path, script(proposes(bash("rm x"))), outbox=shown) as two,
+    ):
+        await two.coder.create(mode="default")
+        await two.coder.prompt("in the terminal")
+        await two.coder.asks()
+        links = Links(two.client.notebook("feishu:test"))
+        code = await links.offer(HOST_PERSON, time.time_ns() // 1_000_000)
+        await two.say(f"/link {code}")
+        await two.card("请确认")
+        await two.say(f"/use {two.coder.session}", chat="oc_other")
+        await two.card("请确认", chat="oc_other")
 
 
 @story

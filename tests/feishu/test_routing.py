@@ -1,6 +1,7 @@
 """What becomes of a message, by the state of the chat's session."""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 from coderelay.protocol.asks import By
@@ -107,6 +108,30 @@ async def test_x08_a_message_while_a_turn_runs_can_steer_stop_or_be_ignored(tmp_
                     gate.opened.set()
                     await bot.card("任务完成")
                     assert len([each for each in bot.titles() if each == "任务完成"]) == 1
+
+
+@story
+async def test_nobody_stops_or_steers_another_persons_turn_by_writing(tmp_path: Path) -> None:
+    for how in ("steer", "stop"):
+        gate = Gate(proposes(call("list")))
+        (tmp_path / how).mkdir()
+        model = script(gate.answer, says("anne's"), says("bob's"))
+        async with chat_house(tmp_path / how, model, while_running=how, shares_groups=True) as bot:
+            say = partial(bot.say, chat="oc_group", kind="group", mentions_bot=True)
+            await say("one")
+            await gate.asked.wait()
+            await say("two", sender=BOB)
+            await bot.card("已加入队列", chat="oc_group")
+            gate.opened.set()
+            await bot.results(2)
+            (bot.coder.session,) = await bot.sessions()
+            assert await bot.coder.story() == [
+                "user: one",
+                "list: ok",
+                "agent: anne's",
+                "user: two",
+                "agent: bob's",
+            ]
 
 
 @story

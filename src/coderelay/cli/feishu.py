@@ -105,7 +105,7 @@ async def _serve(options: argparse.Namespace, app: App, host: Host, settings: Fe
         AppCredentials(app_id, secret, _domain(settings.domain)),
         settings.tenant or "",
         notebook,
-        lambda outbox: AllChats(client, notebook, outbox, chat_options, _now()),
+        lambda outbox: AllChats(client, notebook, outbox, chat_options),
         _Announcement(None if webhook is None else webhook.listening.getsockname()[1]).tell,
         BotTiming(
             lease_ms=int(float(os.environ.get("CODER_FEISHU_LEASE_SECONDS") or 15) * 1000),
@@ -171,7 +171,7 @@ def _chat_options(app: App, settings: FeishuConfig) -> BotOptions:
         cwd=os.path.realpath(cwd),
         roots=tuple(os.path.realpath(os.path.expanduser(each)) for each in settings.roots),
         people=People(settings.users, settings.chats, settings.approvers),
-        input_timeout_s=int(settings.input_timeout_s),
+        input_timeout_s=max(1, round(settings.input_timeout_s)),
         while_running=app.config.settings.input_while_running,
         shares_groups=settings.groups == "shared",
         schema=settings.card_schema,

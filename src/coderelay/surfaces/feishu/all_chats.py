@@ -18,25 +18,19 @@ from coderelay.surfaces.feishu.presenter_lease import PresenterLease
 
 
 class AllChats:
-    """An IncomingHandler. `client` speaks the language of the cards. `now` is in milliseconds."""
+    """An IncomingHandler. `client` speaks the language of the cards."""
 
-    def __init__(self, client: Client, notebook: Notebook, outbox: CardOutbox, options: BotOptions, now: int) -> None:
-        self._now = now
-        self._records = ChatRecords(notebook)
-        links = Links(notebook)
-        cards = AskCards(self._records, outbox, options.schema, options.web_url)
-        self._presenter = ChatPresenter(
-            client, self._records, links, outbox, cards, options.host_person, options.schema
-        )
-        chat = MessageHandler(client, self._records, links, outbox, options, self._presenter, ChatCommands())
-        self._chat = chat
-        self._clicks = ClickHandler(client, self._records, outbox, cards, chat)
+    def __init__(self, client: Client, notebook: Notebook, outbox: CardOutbox, options: BotOptions) -> None:
+        records, links = ChatRecords(notebook), Links(notebook)
+        cards = AskCards(records, outbox, options.schema, options.web_url)
+        self._presenter = ChatPresenter(client, records, links, outbox, cards, options.host_person, options.schema)
+        self._chat = MessageHandler(client, records, links, outbox, options, self._presenter, ChatCommands())
+        self._clicks = ClickHandler(client, records, outbox, cards, self._chat)
         self._lease = PresenterLease(notebook)
         self._presenting: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Begin to show what happens, if no other bot of the app does."""
-        await self._records.forget_old(self._now)
         self._presenting = asyncio.create_task(self._lease.run(self._presenter.present))
 
     async def close(self) -> None:
@@ -49,7 +43,3 @@ class AllChats:
 
     async def click(self, click: CardClick) -> ClickAnswer:
         return await self._clicks.click(click)
-
-    def relinked(self) -> None:
-        """Somebody has linked a chat, or has unlinked it, in another process."""
-        self._presenter.relinked()

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from coderelay.client.ask_text import in_words
 from coderelay.client.language import localize, t
-from coderelay.client.permission_ask_text import permission_in_words
+from coderelay.client.permission_ask_text import permission_in_words, permission_question
 from coderelay.protocol.asks import (
     Allow,
     Answers,
@@ -59,6 +59,7 @@ DEADLINE = "deadline"
 """What `By.via` is if nobody answered in time."""
 
 _MOST_BUTTONS = 12  # more options are a list to select from
+_MOST_SELECTED_FROM = 80  # of all questions; more are answered with their numbers, because a card has few elements
 _DELETE = Localized("Dangerous operation: delete the file {files}?", "发现危险操作：是否删除文件 {files}？")
 _SESSION = Localized("Allow in this session", "本次会话允许")
 _ALWAYS = Localized("Always allow", "始终允许")
@@ -147,9 +148,11 @@ def ask_text(ask: Ask, most_bytes: int = MOST_BYTES // 2) -> str:
     """Everything a person needs to decide."""
     match ask:
         case PermissionAsk():
+            words = permission_in_words(ask)
             if files := deleted_files(ask.need):
-                return localize(_DELETE, files=cut(files, most_bytes))
-            return cut(permission_in_words(ask) + (f"\n{ask.need.diff}" if ask.need.diff else ""), most_bytes)
+                details = words.removeprefix(permission_question(ask.need))
+                words = localize(_DELETE, files=cut(files, most_bytes // 2)) + details
+            return cut(words + (f"\n{ask.need.diff}" if ask.need.diff else ""), most_bytes)
         case QuestionAsk() if is_free_text(ask):
             return cut(with_prefix(ask.questions[0].question), most_bytes)
         case PlanAsk():
@@ -250,7 +253,9 @@ def _questions(card: AskCard, ask: QuestionAsk) -> Layout:
         form = Form("answer", (field,), card.button(_SUBMIT, ask, "submit", "primary"))
         parts += [Text(ask_text(ask)), Buttons(buttons), Text(localize(_REPLY_BELOW), is_small=True), form]
     else:
-        fields = [part for index, each in enumerate(ask.questions) for part in _fields(index, each)]
+        count = sum(len(each.options) for each in ask.questions)
+        make = _fields if count <= _MOST_SELECTED_FROM else _numbered
+        fields = [part for index, each in enumerate(ask.questions) for part in make(index, each)]
         hint = _REPLY_BELOW if one is not None else _REPLY_LINES
         form = Form("answer", tuple(fields), card.button(_SUBMIT, ask, "submit", "primary"))
         parts += [form, Text(localize(hint), is_small=True)]
@@ -266,6 +271,12 @@ def _fields(index: int, question: Question) -> list[Text | Choice | TextField]:
     described = "\n".join(f"{each.label}: {each.description}" for each in question.options if each.description)
     choice = Choice(f"q{index}", tuple(each.label for each in question.options), several=question.multi_select)
     return [said, *([Text(described)] if described else []), choice, other]
+
+
+def _numbered(index: int, question: Question) -> list[Text | Choice | TextField]:
+    options = "\n".join(f"  {number}. {each.label}" for number, each in enumerate(question.options, 1))
+    said = Text(f"{index + 1}. {question.question}" + (f"\n{options}" if options else ""))
+    return [said, TextField(f"q{index}_other", localize(_OWN_WORDS) if question.options else "")]
 
 
 def _plan(card: AskCard, ask: PlanAsk) -> Layout:

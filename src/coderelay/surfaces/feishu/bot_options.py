@@ -25,3 +25,8 @@ class BotOptions(Struct, frozen=True):
     shares_groups: bool = False
     schema: CardSchema = "2.0"
     web_url: str = ""
+
+    @property
+    def reachable(self) -> tuple[str, ...]:
+        """Beneath these folders, people choose the folder of their sessions."""
+        return self.roots or (self.cwd,)

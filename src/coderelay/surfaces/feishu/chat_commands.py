@@ -12,7 +12,7 @@ from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import ids_meant
 from coderelay.protocol.localized import Localized
 from coderelay.protocol.modes import MODES
-from coderelay.protocol.queries import ListAsks, ListFolders, ListSessions, ShowSession
+from coderelay.protocol.queries import ListAsks, ListFolders, ListSessions
 from coderelay.protocol.session_events import Mode
 from coderelay.protocol.summary import Summary
 from coderelay.surfaces.feishu.chat_records import ChatKey, CurrentSession
@@ -56,7 +56,6 @@ _CD_TEXT = Localized(
     "The next session works in {folder}. Send a message to begin it.",
     "下一个会话将在 {folder} 中进行，直接发送消息即可开始。",
 )
-_NO_ROOTS = Localized("no folders are configured for chats (`feishu.roots`)", "没有配置可用目录（`feishu.roots`）")
 _STATUS = Localized("Status", "状态")
 _STATUS_TEXT = Localized(
     "{state}\nSession: {title}\nFolder: {cwd}\nMode: {mode}\nModel: {model}\nQueued: {queued}",
@@ -72,7 +71,10 @@ _NOT_LINKED = Localized(
     "the code is wrong, used or too old; `coder feishu link` makes a new one",
     "绑定码无效或已过期；请重新运行 `coder feishu link`",
 )
-_ONLY_P2P = Localized("send that in a one-to-one chat with the bot", "请在与机器人的单聊中发送")
+_ONLY_P2P = Localized(
+    "others can read this code, so it is void; send a new one in a one-to-one chat with the bot",
+    "群成员可以看到绑定码，该绑定码已作废；请重新生成，并在与机器人的单聊中发送",
+)
 
 
 class Here(Struct, frozen=True):
@@ -82,10 +84,10 @@ class Here(Struct, frozen=True):
     rest: str
 
     async def session(self) -> Summary:
-        pointer = await self.chat.records.pointer(self.key)
-        if pointer.session is None:
+        summary = await self.chat.current(self.message, self.key)
+        if summary is None:
             raise BadInput(localize(_NO_SESSION))
-        return await self.chat.client.get(ShowSession(pointer.session))
+        return summary
 
     async def own_session(self) -> Summary:
         """The current session, if it is the sender's."""
@@ -154,6 +156,7 @@ async def _use(here: Here) -> Told:
     if chosen is None:
         raise BadInput(localize(_NO_SUCH))
     await here.chat.bind(chosen.id, here.message, here.key, cursor=chosen.head)
+    await here.chat.records.want_shown(chosen.id)
     here.chat.woken(chosen.id)
     return localize(_USED), chosen.title or chosen.last_prompt or chosen.id
 
@@ -184,10 +187,7 @@ async def _mode(here: Here) -> Told:
 
 async def _cd(here: Here) -> Told:
     """The folder of the chat's next session. The host refuses what is not beneath one of the roots."""
-    options = here.chat.options
-    roots = options.roots or ((options.cwd,) if options.cwd else ())
-    if not roots:
-        raise BadInput(localize(_NO_ROOTS))
+    roots = here.chat.options.reachable
     path = here.rest
     if path and not os.path.isabs(path):
         path = os.path.join(roots[0], path)
@@ -221,19 +221,18 @@ async def _help(_: Here) -> Told:
 async def _link(here: Here) -> Told:
     message = here.message
     if message.chat_kind != "p2p":
+        await here.chat.links.withdraw(here.rest)  # others have read it
         raise BadInput(localize(_ONLY_P2P))
     now = time.time_ns() // 1_000_000
     link = await here.chat.links.redeem(here.rest, message.sender, message.chat_id, now)
     if link is None:
         raise BadInput(localize(_NOT_LINKED))
-    here.chat.relinked()
     return localize(_LINKED), localize(_LINKED_TEXT, person=link.person)
 
 
 async def _own(here: Here, limit: int = _LISTED) -> list[Summary]:
     """The sessions that the sender may use: their own, or all that a linked person of the host has."""
-    sender = here.message.sender
-    people = {person(sender).who, *await here.chat.links.people(sender)}
+    people = await here.chat.names_of(here.message.sender)
     everything = await here.chat.client.get(ListSessions(limit=_ALL))
     return [each for each in everything if each.person in people][:limit]
 

@@ -6,6 +6,7 @@ own until it is at rest.
 
 import asyncio
 import logging
+import time
 from collections.abc import Iterable
 from contextlib import aclosing, suppress
 
@@ -19,7 +20,7 @@ from coderelay.protocol.summary import Summary
 from coderelay.surfaces.feishu.ask_cards import AskCards
 from coderelay.surfaces.feishu.card_layout import CardSchema
 from coderelay.surfaces.feishu.card_outbox import CardOutbox
-from coderelay.surfaces.feishu.chat_records import ChatRecords
+from coderelay.surfaces.feishu.chat_records import LINKS, ChatRecords
 from coderelay.surfaces.feishu.chat_session import ChatSession
 from coderelay.surfaces.feishu.links import Links
 from coderelay.surfaces.feishu.mirrored_asks import MirroredAsks
@@ -28,6 +29,8 @@ log = logging.getLogger(__name__)
 
 _AGAIN_SECONDS = 1.0
 _LONGEST_PAUSE = 60.0
+_LOOK_SECONDS = 1.0
+_FORGET_SECONDS = 3600.0
 _ALL = 1_000_000
 
 
@@ -67,7 +70,9 @@ class ChatPresenter:
                     self._group = group
                     group.create_task(self._follow())
                     await self._catch_up(summaries)
-                    self.relinked()
+                    group.create_task(self._reconcile())
+                    group.create_task(self._look_for_wanted())
+                    group.create_task(self._forget_old())
             finally:
                 self._group = None
                 self._running.clear()
@@ -81,11 +86,6 @@ class ChatPresenter:
             return
         self._running.add(session)
         self._group.create_task(self._run(session))
-
-    def relinked(self) -> None:
-        """Who has linked a chat has changed, so other asks may have to be shown."""
-        if self._group is not None:
-            self._group.create_task(self._reconcile())
 
     async def _catch_up(self, summaries: Iterable[Summary]) -> None:
         """Show the sessions of chats in which something happened while nobody showed it."""
@@ -132,8 +132,29 @@ class ChatPresenter:
         with speaking(self._client.language):  # whoever wanted it may speak another
             try:
                 await self._mirror.reconcile()
-            except CoderError:
+            except Exception:
                 log.exception("open asks could not be shown")
+
+    async def _look_for_wanted(self) -> None:
+        """Another bot may have brought a session into a chat, or have linked one."""
+        while True:
+            try:
+                for name in await self._records.wanted():
+                    if name == LINKS:
+                        await self._reconcile()
+                    else:
+                        self.wake(SessionId(name))
+            except CoderError:
+                log.exception("it could not be found out what is to be shown")
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    async def _forget_old(self) -> None:
+        while True:
+            try:
+                await self._records.forget_old(time.time_ns() // 1_000_000)
+            except CoderError:
+                log.exception("old records of chats could not be erased")
+            await asyncio.sleep(_FORGET_SECONDS)
 
     async def _follow(self) -> None:
         while True:

@@ -15,6 +15,9 @@ from coderelay.surfaces.feishu.card_outbox import ChatPlace
 _CARD_DAYS = 15  # a click counts for 14 days, says the platform
 _ROUTE_DAYS = 2
 _DAY_MS = 86_400_000
+WANTED = "chat.wanted/"
+"""How the keys begin of what the bot that shows the sessions is to look at: a session, or LINKS."""
+LINKS = "links"
 
 
 class ChatKey(Struct, frozen=True):
@@ -82,6 +85,14 @@ class ChatRecords:
     async def point(self, key: ChatKey, pointer: CurrentSession) -> None:
         await self._put(_pointer(key), pointer)
 
+    async def point_instead_of(self, pointer: CurrentSession, key: ChatKey, other: CurrentSession) -> bool:
+        """Whether the chat has the other pointer now; not if it has not this one any more."""
+        entry = await self._notebook.read(_pointer(key))
+        now = CurrentSession() if entry is None else msgspec.json.decode(entry.value, type=CurrentSession)
+        version = 0 if entry is None else entry.version
+        change = Change(_pointer(key), msgspec.json.encode(other), version)
+        return now == pointer and await self._notebook.write(change) != 0
+
     async def place(self, session: SessionId) -> SessionPlace | None:
         return await self._read(f"chat.session/{session}", SessionPlace)
 
@@ -127,6 +138,17 @@ class ChatRecords:
     async def is_first(self, name: str) -> bool:
         """Whether this happens for the first time, for whatever is to happen once."""
         return await self._notebook.write(Change(f"chat.once/{name}", b"{}", 0)) != 0
+
+    async def want_shown(self, session: SessionId) -> None:
+        """Let the bot that shows the sessions look at this one: it is in a chat now, and no event says so."""
+        await self._notebook.write(Change(WANTED + session, b""))
+
+    async def wanted(self) -> list[str]:
+        """What is to be looked at; each is told once."""
+        entries = await self._notebook.list(WANTED)
+        for each in entries:
+            await self._notebook.write(Change(each.key, None, each.version))
+        return [each.key.removeprefix(WANTED) for each in entries]
 
     async def forget_old(self, now: int) -> None:
         await self._notebook.erase("chat.card/", before=now - _CARD_DAYS * _DAY_MS)

@@ -10,6 +10,7 @@ from typing import assert_never
 from msgspec import Struct
 
 from coderelay.client.language import localize, retell
+from coderelay.client.visible import visible
 from coderelay.protocol.asks import Ask, PermissionAsk
 from coderelay.protocol.calls import Failed
 from coderelay.protocol.ids import AskId, PromptId, SessionId, TurnId
@@ -66,10 +67,17 @@ class _Stretch(Struct):
     said: list[str] = []
     growing: str = ""
     is_over: bool = False
+    full: list[str] = []
+    """The pages before the last one, which more text does not change."""
 
-    @property
-    def text(self) -> str:
-        return "\n\n".join([*self.said, *([self.growing] if self.growing else [])])
+    def pages(self) -> list[str]:
+        """What its pages hold."""
+        text = "\n\n".join([*self.said, *([self.growing] if self.growing else [])])
+        if not text.startswith(begun := "".join(self.full)):
+            self.full, begun = [], ""
+        *full, last = split(text[len(begun) :], PAGE_BYTES)
+        self.full += full
+        return [*self.full, last]
 
 
 class ChatView:
@@ -155,13 +163,13 @@ class ChatView:
 
     def _text_grew(self, message: TextGrew) -> None:
         stretch = self._current()
-        pages = len(_pages(stretch.text))
+        before = len(stretch.full)
         stretch.growing = message.text
-        if len(_pages(stretch.text)) != pages:
+        pieces = stretch.pages()
+        if len(stretch.full) != before:
             self._draw()
-        pieces = _pages(stretch.text)
         if len(pieces) <= MOST_PAGES:
-            self._streamed = (_page_key(stretch.key, len(pieces)), pieces[-1])
+            self._streamed = (_page_key(stretch.key, len(pieces)), visible(pieces[-1]))
 
     def _text_said(self, message: TextSaid) -> None:
         stretch = self._current()
@@ -230,7 +238,7 @@ class ChatView:
         stretch = self._stretch
         if stretch is None:
             return
-        pieces = _pages(stretch.text)
+        pieces = stretch.pages()
         self._is_cut |= len(pieces) > MOST_PAGES
         for page, piece in enumerate(pieces[:MOST_PAGES], 1):
             is_first, is_last = page == 1, page == min(len(pieces), MOST_PAGES)
@@ -253,11 +261,6 @@ class ChatView:
     def _show(self, key: str, layout: Layout) -> None:
         if self._shown.get(key) != layout:
             self._shown[key] = self._changed[key] = layout
-
-
-def _pages(text: str) -> list[str]:
-    """What the pages of a text hold. More text never changes the pages before the last."""
-    return split(text, PAGE_BYTES)
 
 
 def _page_key(key: str, page: int) -> str:

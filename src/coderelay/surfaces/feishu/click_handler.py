@@ -2,7 +2,7 @@
 
 import logging
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from coderelay.client.client import Client
 from coderelay.client.errors import error_in_words
@@ -16,6 +16,7 @@ from coderelay.protocol.queries import FindAsk, ShowSession
 from coderelay.protocol.summary import AskRow, Summary
 from coderelay.surfaces.feishu.ask_cards import AskCards
 from coderelay.surfaces.feishu.ask_layouts import Closed, chosen_in_words
+from coderelay.surfaces.feishu.card_layout import cut
 from coderelay.surfaces.feishu.card_outbox import Card, CardOutbox
 from coderelay.surfaces.feishu.chat_records import AskCardRecord, ChatRecords
 from coderelay.surfaces.feishu.click_decisions import decision_of
@@ -31,6 +32,7 @@ _NOT_YOURS = Localized("You may not answer this.", "你没有权限处理此请�
 _OWNER_ONLY = Localized("Only the owner of the machine may allow that from here.", "只有主机所有者可以这样授权。")
 _INTERNAL = Localized("An internal error occurred.", "发生内部错误，请稍后重试。")
 _ALL = ("confirm_all", "cancel_all")
+_TOAST_BYTES = 600
 
 
 class ClickHandler:
@@ -69,10 +71,13 @@ class ClickHandler:
             return ClickAnswer("warning", localize(_UNKNOWN))
         wanted = [row for ask, row in rows.items() if (ask == named if action not in _ALL else row.open)]
         answer = await self._decide(click, action, wanted or [rows[named]])
-        if answer.card is None:
-            return answer
-        self._chat.woken(record.session)
-        return ClickAnswer(answer.toast_kind, answer.toast, await self._drawn(record))
+        if answer.toast_kind == "info":
+            return ClickAnswer("info", answer.toast, await self._outbox.card_of(record.key))
+        if answer.toast_kind == "success":
+            self._chat.woken(record.session)
+            now = {row.ask.id: click.at for row in wanted if row.open}
+            return ClickAnswer("success", answer.toast, await self._drawn(record, now))
+        return answer
 
     async def _is_of_card(self, click: CardClick, record: AskCardRecord) -> bool:
         """A click counts with the nonce of its card, in its chat, in its message and for one of its asks. A click
@@ -88,7 +93,7 @@ class ClickHandler:
         return is_named and secrets.compare_digest(_text(click, "nonce").encode(), record.nonce.encode())
 
     async def _decide(self, click: CardClick, action: str, rows: Sequence[AskRow]) -> ClickAnswer:
-        """Answer the asks, or say why not. A `card` in what this returns means that the card is to be drawn anew."""
+        """Answer the asks, or say why not: `success` if one is answered, `info` if all were answered before."""
         told: list[str] = []
         is_new = False
         for row in rows:
@@ -104,7 +109,7 @@ class ClickHandler:
             else:
                 is_new = True
                 told.append(chosen_in_words(Closed(decision, person(click.operator), click.at)))
-        return ClickAnswer("success" if is_new else "info", "\n".join(dict.fromkeys(told)), {})
+        return ClickAnswer("success" if is_new else "info", cut("\n".join(dict.fromkeys(told)), _TOAST_BYTES))
 
     async def _refusal(self, open_id: str, row: AskRow, decision: Decision) -> Localized | None:
         people, linked = self._chat.options.people, await self._chat.links.people(open_id)
@@ -122,11 +127,13 @@ class ClickHandler:
             summary = await self._client.get(ShowSession(summary.parent))
         return summary
 
-    async def _drawn(self, record: AskCardRecord) -> Card:
+    async def _drawn(self, record: AskCardRecord, now: Mapping[AskId, int]) -> Card:
+        """The card after the click. `now` says when the asks were answered that it has answered; the bot that shows
+        the session knows it of all, and draws the card soon after."""
         asks: list[tuple[Ask, Closed | None]] = []
         for each in record.asks:
             row = await self._client.get(FindAsk(each))
-            asks.append((row.ask, None if row.open else Closed(row.decision, row.by)))
+            asks.append((row.ask, None if row.open else Closed(row.decision, row.by, now.get(each, 0))))
         return self._cards.card(record, asks)
 
 

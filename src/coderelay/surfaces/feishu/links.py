@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from coderelay.protocol.notebook import Change, Notebook
+from coderelay.surfaces.feishu.chat_records import LINKS, WANTED
 
 CODE_SECONDS = 600
 _CODES = "link.code/"
@@ -51,9 +52,15 @@ class Links:
             return None
         link = Link(offer.person, open_id, chat_id)
         made = await self._notebook.write(
-            Change(entry.key, None, entry.version), Change(f"{_LINKS}{link.person}", msgspec.json.encode(link))
+            Change(entry.key, None, entry.version),
+            Change(f"{_LINKS}{link.person}", msgspec.json.encode(link)),
+            Change(WANTED + LINKS, b""),
         )
         return link if made else None
+
+    async def withdraw(self, code: str) -> None:
+        """Make a code void."""
+        await self._notebook.write(Change(_code(code), None))
 
     async def is_offered(self, code: str) -> bool:
         """Whether nobody has used the code yet."""

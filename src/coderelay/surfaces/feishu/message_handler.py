@@ -9,12 +9,12 @@ from coderelay.client.client import Client
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import localize, retell, speaking
 from coderelay.protocol.asks import Allow, Ask, Decision, Deny, PlanAsk, PlanDecision, QuestionAsk
-from coderelay.protocol.commands import Answered, CreateSession
-from coderelay.protocol.errors import BadInput, CannotRun, CoderError, UnknownAsk, UnknownSession
+from coderelay.protocol.commands import Answered, CreateSession, DeleteSession
+from coderelay.protocol.errors import BadInput, CannotRun, CoderError, StoreFailed, UnknownAsk, UnknownSession
 from coderelay.protocol.ids import PromptId, SessionId, derived_id
 from coderelay.protocol.localized import Localized
 from coderelay.protocol.modes import stricter_mode
-from coderelay.protocol.queries import ListAsks, ShowDefaults, ShowSession, WhyNotRun
+from coderelay.protocol.queries import ListAsks, ListFolders, ShowDefaults, ShowSession, WhyNotRun
 from coderelay.protocol.summary import AskRow, Summary
 from coderelay.surfaces.feishu.ask_layouts import Closed, chosen_in_words
 from coderelay.surfaces.feishu.bot_options import BotOptions
@@ -56,12 +56,10 @@ _CLICK_TEXT = Localized(
 )
 
 
-class Watches(Protocol):
-    """What follows the sessions of all chats."""
+class Presenter(Protocol):
+    """What shows the sessions in their chats."""
 
     def wake(self, session: SessionId) -> None: ...
-
-    def relinked(self) -> None: ...
 
 
 class Commands(Protocol):
@@ -76,7 +74,7 @@ class MessageHandler:
         links: Links,
         outbox: CardOutbox,
         options: BotOptions,
-        hub: Watches,
+        presenter: Presenter,
         commands: Commands,
     ) -> None:
         self.client = client
@@ -84,7 +82,7 @@ class MessageHandler:
         self.links = links
         self.options = options
         self._outbox = outbox
-        self._hub = hub
+        self._presenter = presenter
         self._commands = commands
 
     async def message(self, message: ChatMessage) -> None:
@@ -93,6 +91,8 @@ class MessageHandler:
         with speaking(self.client.language):
             try:
                 await self._take(message)
+            except StoreFailed:
+                raise  # the message is handed over again
             except CoderError as error:
                 await self.tell(message, localize(_ERROR), error_in_words(error), colour="red")
             except Exception:
@@ -109,12 +109,8 @@ class MessageHandler:
         if (route := await self.records.route(message.message_id)) is not None:
             await self._again(message, route)
             return
-        session = (await self.records.pointer(key)).session
-        summary = None if session is None else await self._summary(session)
-        if summary is None:
-            summary = await self.new_session(message, key, message.text)
-        else:
-            await self.bind(summary.id, message, key, cursor=summary.head)
+        summary = await self.current(message, key) or await self._first_session(message, key)
+        await self.bind(summary.id, message, key, cursor=summary.head)
         await self._route(message, summary)
 
     async def may_talk(self, message: ChatMessage) -> bool:
@@ -126,6 +122,19 @@ class MessageHandler:
             await self.tell(message, localize(_REFUSED), localize(_REFUSED_TEXT, open_id=message.sender))
         return False
 
+    async def current(self, message: ChatMessage, key: ChatKey) -> Summary | None:
+        """The current session of the chat. The members of a group may share it; else it must be the sender's own, or
+        of a person whom they are linked with still."""
+        session = (await self.records.pointer(key)).session
+        summary = None if session is None else await self._summary(session)
+        if summary is None or not key.who or summary.person in await self.names_of(message.sender):
+            return summary
+        return None
+
+    async def names_of(self, open_id: str) -> frozenset[str]:
+        """As whom this person has sessions."""
+        return await self.links.people(open_id) | {person(open_id).who}
+
     async def is_host_owner(self, open_id: str) -> bool:
         return self.options.host_person in await self.links.people(open_id)
 
@@ -134,10 +143,27 @@ class MessageHandler:
         return ChatKey(message.chat_id, message.thread_id, "" if is_shared else message.sender)
 
     async def new_session(self, message: ChatMessage, key: ChatKey, title: str) -> Summary:
-        """Create a session for the chat, in the folder that was chosen for it, and make it the current one."""
-        session = SessionId(derived_id("feishu", message.message_id))
+        """Create a session for the chat, and make it the current one."""
+        session = await self._create(message, await self.records.pointer(key), title)
+        await self.bind(session, message, key, cursor=0)
+        return await self.client.get(ShowSession(session))
+
+    async def _first_session(self, message: ChatMessage, key: ChatKey) -> Summary:
+        """A session for a chat that has none; the one of another bot, if that has begun one at the same time."""
         pointer = await self.records.pointer(key)
-        cwd = pointer.folder or self.options.cwd
+        session = await self._create(message, pointer, message.text)
+        if not await self.records.point_instead_of(pointer, key, CurrentSession(session, pointer.folder)):
+            other = await self.current(message, key)
+            if other is not None and other.id != session:
+                await self.client.send(DeleteSession(session=session, by=person(message.sender)))
+                return other
+        return await self.client.get(ShowSession(session))
+
+    async def _create(self, message: ChatMessage, pointer: CurrentSession, title: str) -> SessionId:
+        """Create a session in the folder that was chosen for the chat. Its id follows from the message, so that a
+        message creates one session however often it is handed over."""
+        session = SessionId(derived_id("feishu", message.message_id))
+        cwd = await self._folder(pointer)
         defaults = await self.client.get(ShowDefaults(cwd))
         is_owner = await self.is_host_owner(message.sender)
         if await self._summary(session) is None:
@@ -155,8 +181,13 @@ class MessageHandler:
                     by=person(message.sender),
                 )
             )
-        await self.bind(session, message, key, cursor=0)
-        return await self.client.get(ShowSession(session))
+        return session
+
+    async def _folder(self, pointer: CurrentSession) -> str:
+        """The folder that was chosen for the chat. Raises BadInput if it is not among the roots any more."""
+        if not pointer.folder:
+            return self.options.cwd
+        return (await self.client.get(ListFolders(self.options.reachable, pointer.folder))).path
 
     async def bind(self, session: SessionId, message: ChatMessage, key: ChatKey, *, cursor: int) -> None:
         """Make a session the current one of the chat, and show it there from `cursor` on."""
@@ -175,10 +206,7 @@ class MessageHandler:
         await self._outbox.show(f"notice/{message.message_id}", ChatPlace(message.chat_id, message.message_id), card)
 
     def woken(self, session: SessionId) -> None:
-        self._hub.wake(session)
-
-    def relinked(self) -> None:
-        self._hub.relinked()
+        self._presenter.wake(session)
 
     def execution(self, session: SessionId, open_id: str) -> Execution:
         return Execution(self.client, session, person(open_id), answer_within=self.options.input_timeout_s)
@@ -190,7 +218,7 @@ class MessageHandler:
                 await self._prompt(message, summary.id, is_queued=False)
                 await self._tell_why_not(message, summary)
             case ChatState.EXECUTING:
-                await self._while_running(message, summary.id)
+                await self._while_running(message, summary)
             case ChatState.WAITING_INPUT:
                 await self._input(message, summary, rows)
             case ChatState.WAITING_CONFIRM:
@@ -223,19 +251,21 @@ class MessageHandler:
             await execution.steer(message.text, prompt)
         else:
             await start_execution(execution, message.text, prompt)
-        self._hub.wake(session)
+        self._presenter.wake(session)
 
-    async def _while_running(self, message: ChatMessage, session: SessionId) -> None:
+    async def _while_running(self, message: ChatMessage, summary: Summary) -> None:
+        """Only the person whose turn it is steers or stops it by writing; what others write waits."""
+        is_own = summary.sender == person(message.sender).who
         match self.options.while_running:
-            case "queue":
-                await self._prompt(message, session)
-            case "steer":
-                await self._prompt(message, session, steer=True)
-            case "stop":
-                await self.execution(session, message.sender).finish()
-                await self._prompt(message, session)
             case "ignore":
                 await self.tell(message, localize(_BUSY), localize(_BUSY_TEXT))
+            case "steer" if is_own:
+                await self._prompt(message, summary.id, steer=True)
+            case "stop" if is_own:
+                await self.execution(summary.id, message.sender).finish()
+                await self._prompt(message, summary.id)
+            case "queue" | "steer" | "stop":
+                await self._prompt(message, summary.id)
 
     async def _input(self, message: ChatMessage, summary: Summary, rows: list[AskRow]) -> None:
         """A text answers the question, if the person may answer it; from anybody else it waits for its turn."""
@@ -278,9 +308,9 @@ class MessageHandler:
             sent = await execution.decide(row.session, row.ask.id, decision)
         except UnknownAsk:
             sent = Answered(None, None, 0)
-        if isinstance(sent, Answered) and sent.by != person(message.sender):
+        if isinstance(sent, Answered) and (sent.by, sent.decision) != (person(message.sender), decision):
             await self.tell(message, localize(_ELSEWHERE), chosen_in_words(Closed(sent.decision, sent.by)))
-        self._hub.wake(session)
+        self._presenter.wake(session)
 
     async def _summary(self, session: SessionId) -> Summary | None:
         try:

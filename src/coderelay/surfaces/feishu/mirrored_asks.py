@@ -1,10 +1,11 @@
 """Asks of sessions that are in no chat: they arrive in the chat that the session's person has linked to the bot."""
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Awaitable, Sequence
 
 from coderelay.client.client import Client
 from coderelay.protocol.asks import Ask, PermissionAsk
-from coderelay.protocol.errors import UnknownAsk, UnknownSession
+from coderelay.protocol.errors import StoreFailed, UnknownAsk, UnknownSession
 from coderelay.protocol.events import AskAnswered, Recorded, SessionDeleted, StopRequested, TurnEnded, asks_in
 from coderelay.protocol.ids import AskId, SessionId
 from coderelay.protocol.queries import FindAsk, ListAsks, ShowSession
@@ -14,6 +15,8 @@ from coderelay.surfaces.feishu.ask_layouts import MOST_IN_A_BATCH, Closed
 from coderelay.surfaces.feishu.card_outbox import ChatPlace
 from coderelay.surfaces.feishu.chat_records import ChatRecords
 from coderelay.surfaces.feishu.links import Links
+
+log = logging.getLogger(__name__)
 
 _PREFIX = "mirror/"
 
@@ -37,13 +40,13 @@ class MirroredAsks:
             known |= set(record.asks)
             if record.is_open:
                 self._open.setdefault(record.session, set()).add(record.key)
-                await self._redraw(record.key, 0)
+                await _or_log(self._redraw(record.key, 0))
         by_session: dict[SessionId, list[Ask]] = {}
         for row in rows:
             if row.ask.id not in known:
                 by_session.setdefault(row.session, []).append(row.ask)
         for session, asks in by_session.items():
-            await self._show(session, asks)
+            await _or_log(self._show(session, asks))
 
     async def open(self, recorded: Recorded) -> None:
         """Show the asks that an event opens, if its session is in no chat."""
@@ -105,6 +108,16 @@ class MirroredAsks:
         while summary.parent is not None:
             summary = await self._client.get(ShowSession(summary.parent))
         return summary
+
+
+async def _or_log(work: Awaitable[None]) -> None:
+    """One card that cannot be shown must not keep back the others."""
+    try:
+        await work
+    except StoreFailed:
+        raise
+    except Exception:  # one request of the surface
+        log.exception("an ask could not be shown")
 
 
 def _groups(asks: Sequence[Ask]) -> list[list[Ask]]:

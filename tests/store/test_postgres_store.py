@@ -14,6 +14,7 @@ from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.errors import BadInput, CoderError, HeadMoved, StoreFailed
 from coderelay.protocol.events import AnyEvent, PromptAdmitted, Recorded, SessionCreated, SessionDeleted
 from coderelay.protocol.ids import PromptId, SessionId
+from coderelay.protocol.notebook import Change
 from coderelay.store.postgres import migrations
 from coderelay.store.postgres.changes import AppendNotices
 from coderelay.store.postgres.connection import Connection, ConnectionPool, PostgresServer
@@ -360,3 +361,24 @@ async def test_a_store_that_is_closed_as_soon_as_it_is_open_leaves_no_connection
     await reader.close()
     await writers.close()
     assert rows(database, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'coder'") == [(0,)]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_appends_go_on_after_a_rollback_on_their_connection(database: str, count: int) -> None:
+    """The driver lets the server forget all prepared statements then, its own and ours."""
+
+    @story
+    async def tell() -> None:
+        store = PostgresStore(database, SessionRows())
+        try:
+            book = store.notebook("book")
+            for _ in range(10):  # what is run often is prepared by the driver
+                await book.write(Change("key", b"value"))
+            assert await book.write(Change("key", b"value", at=0)) == 0
+            await book.write(Change("key", b"value"))
+            appends = [store.append(SessionId(f"s{number}"), 0, [created()]) for number in range(count)]
+            assert [len(each) for each in await asyncio.gather(*appends)] == [1] * count
+        finally:
+            await store.close()
+
+    tell()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from types import NoneType
 from typing import Any, LiteralString
 
-from psycopg.errors import error_from_result
+from psycopg.errors import InvalidSqlStatementName, error_from_result
 
 from coderelay.store.postgres.arrays import Numbers, Texts, dump_numbers, dump_texts
 from coderelay.store.postgres.connection import Connection, pq
@@ -35,12 +35,20 @@ class PreparedStatement:
         self._declaration = f"PREPARE {name} ({', '.join(types)}) AS {sql}".encode()
 
     async def prepare(self, connection: Connection) -> None:
-        """Must be called once for each connection."""
+        """To be called for each connection before the statement is run."""
         await connection.execute(self._declaration)
 
     async def run(self, connection: Connection, values: Sequence[object]) -> list[list[bytes | None]]:
-        """Return the rows as PostgreSQL writes them in text. An interrupted connection cannot be used again."""
+        """Return the rows as PostgreSQL writes them in text. An interrupted connection cannot be used again. It must
+        not be in a transaction."""
         dumped = [_DUMPERS[type(value)](value) for value in values]
+        try:
+            return await self._run(connection, dumped)
+        except InvalidSqlStatementName:  # after a rollback, the driver lets the server forget all statements
+            await self.prepare(connection)
+            return await self._run(connection, dumped)
+
+    async def _run(self, connection: Connection, dumped: Sequence[bytes | None]) -> list[list[bytes | None]]:
         pgconn = connection.pgconn
         try:
             pgconn.send_query_prepared(self._name, dumped, self._formats)

@@ -86,13 +86,9 @@ async def _serve(options: argparse.Namespace, app: App, host: Host, settings: Fe
             _secret(app, settings.verification_token_env, "feishu.verification_token_env"),
         )
     chat_options = _chat_options(app, settings)
-    _load_library()
+    _check_library()
     from coderelay.surfaces.feishu.all_chats import AllChats
-    from coderelay.surfaces.feishu.bot import (  # these load lark-oapi, which takes seconds
-        Bot,
-        BotTiming,
-        WebhookOptions,
-    )
+    from coderelay.surfaces.feishu.bot import Bot, BotTiming, WebhookOptions  # these load lark-oapi
     from coderelay.surfaces.feishu.lark_api import AppCredentials
     from coderelay.surfaces.feishu.webhook import WebhookSecrets, listen
 
@@ -179,11 +175,9 @@ def _chat_options(app: App, settings: FeishuConfig) -> BotOptions:
     )
 
 
-def _load_library() -> None:
-    try:
-        import lark_oapi  # noqa: F401  # pyright: ignore[reportMissingTypeStubs, reportUnusedImport]  # is it there?
-    except ImportError as error:
-        raise CannotRun("coder feishu needs lark-oapi", "Install it: pip install 'coderelay[feishu]'") from error
+def _check_library() -> None:
+    if find_spec("lark_oapi") is None:
+        raise CannotRun("coder feishu needs lark-oapi", "Install it: pip install 'coderelay[feishu]'")
 
 
 async def _change_link(action: str, host: Host, app_id: str) -> int:

@@ -38,7 +38,7 @@ class WebhookOptions(Struct, frozen=True):
 
 class BotTiming(Struct, frozen=True):
     """`lease_ms` is how long another bot leaves alone what this one is at: after a crash, that long passes until the
-    next one takes over."""
+    next one takes over. `pace` makes the pauses between calls longer or shorter."""
 
     lease_ms: int = 15_000
     pace: float = 1.0
@@ -69,7 +69,7 @@ class Bot:
         try:
             bot = await api.check()
             sender = CardSender(self._app.app_id, api, RateLimits(scale=self._timing.pace), _now)
-            outbox = NotebookOutbox(self._notebook, sender, lease_ms=self._timing.lease_ms)
+            outbox = NotebookOutbox(self._notebook, sender, lease_ms=self._timing.lease_ms, pace=self._timing.pace)
             chats = self._make_chats(outbox)
             identity = AppIdentity(self._app.app_id, bot, self._tenant)
             receiver = Receiver(identity, self._notebook, chats, lease_ms=self._timing.lease_ms)
@@ -90,7 +90,7 @@ class Bot:
             server = Webhook(webhook.secrets, receiver.receive)
             await server.serve(webhook.listening, until.wait(), lambda: self._tell(True))
             return
-        connection = LongConnection(self._app, receiver.receive_or_ignore, self._tell)
+        connection = LongConnection(self._app, receiver.receive_or_ignore, self._tell, self._timing.pace)
         connection.start()
         try:
             await until.wait()

@@ -11,16 +11,12 @@ from collections.abc import Mapping
 from typing import Any, Literal, cast
 
 import httpx
-import lark_oapi  # pyright: ignore[reportMissingTypeStubs]  # it has none
 import requests
-from lark_oapi.core.exception import (  # pyright: ignore[reportMissingTypeStubs]  # it has none
-    ObtainAccessTokenException,
-)
-from lark_oapi.core.token import TokenManager  # pyright: ignore[reportMissingTypeStubs]  # it has none
 from msgspec import Struct
 
 from coderelay.protocol.errors import CannotRun
 from coderelay.protocol.translatable import say
+from coderelay.surfaces.feishu.lark_library import Config, ObtainAccessTokenException, TokenManager
 
 FEISHU, LARK = "https://open.feishu.cn", "https://open.larksuite.com"
 _SECONDS = 10.0
@@ -70,11 +66,10 @@ class LarkApi:
 
     def __init__(self, app: AppCredentials) -> None:
         logging.getLogger("Lark").handlers.clear()  # it would write to standard output
-        builder = lark_oapi.Client.builder().app_id(app.app_id).app_secret(app.app_secret)
-        client: Any = builder.domain(app.domain).timeout(_SECONDS).build()
-        self._config: Any = client._config
+        self._config = Config()
+        self._config.app_id, self._config.app_secret = app.app_id, app.app_secret
+        self._config.domain, self._config.timeout = app.domain, _SECONDS
         self._app = app
-        self._tokens: Any = TokenManager
         self._token_name = f"self_tenant_token:{app.app_id}"  # in the library's cache
         self._fetching = asyncio.Lock()
         limits = httpx.Limits(max_connections=_MOST_CONNECTIONS, keepalive_expiry=30.0)
@@ -155,18 +150,18 @@ class LarkApi:
 
     async def _token(self) -> str:
         """The token of the app. Fetching a new one blocks, so it is done in a thread."""
-        if kept := self._tokens.cache.get(self._token_name):
+        if kept := TokenManager.cache.get(self._token_name):
             return str(kept)
         async with self._fetching:
             try:
-                return str(await asyncio.to_thread(self._tokens.get_self_tenant_token, self._config))
+                return str(await asyncio.to_thread(TokenManager.get_self_tenant_token, self._config))
             except ObtainAccessTokenException as error:  # a secret that was changed may be changed here, too
                 raise PlatformError("token", int(error.code or 0), str(error)) from error
             except (requests.RequestException, ValueError, TypeError) as error:
                 raise PlatformError("weather", 0, f"no token: {error}") from error
 
     def _forget_token(self) -> None:
-        self._tokens.cache.set(self._token_name, "", 0)
+        TokenManager.cache.set(self._token_name, "", 0)
 
 
 def _text(content: Mapping[str, Any]) -> str:

@@ -1,9 +1,9 @@
 """The long connection: a WebSocket from this machine to the platform, so that a bot needs no public address.
 
 It runs in a thread with an event loop of its own, and does nothing but hand events over: while the product is busy,
-the connection still answers pings. Of lark-oapi it uses the request for an address, the frames and the joining of
-parts; the library's own loop waits up to two minutes before it reconnects, gives up in silence when it is refused,
-runs handlers on the socket's loop and cannot be stopped.
+the connection still answers pings. Of lark-oapi it uses the frames; the library's own loop waits up to two minutes
+before it reconnects, gives up in silence when it is refused, runs handlers on the socket's loop, and cannot be
+stopped.
 """
 
 import asyncio
@@ -14,24 +14,19 @@ import random
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any
 from urllib.parse import parse_qs, urlparse
 
+import httpx
+import msgspec
 import websockets
-from lark_oapi.ws import client as lark_client  # pyright: ignore[reportMissingTypeStubs]  # it has none
-from lark_oapi.ws.exception import (  # pyright: ignore[reportMissingTypeStubs]  # it has none
-    ClientException,
-    ServerException,
-)
-from lark_oapi.ws.pb import pbbp2_pb2  # pyright: ignore[reportMissingTypeStubs]  # it has none
+from msgspec import Struct
 
 from coderelay.surfaces.feishu.lark_api import AppCredentials
+from coderelay.surfaces.feishu.lark_library import Frame
 
 Receive = Callable[[bytes], Awaitable[dict[str, Any] | None]]
 """Takes an event and returns the answer to it. If it raises, the platform sends the event again."""
-
-T = TypeVar("T")
 
 _OPEN_SECONDS = 10.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
@@ -39,25 +34,51 @@ _ANSWER_SECONDS = 10.0
 _CLOSE_SECONDS = 2.0
 _MOST_FRAME_BYTES = 4 * 1024 * 1024
 _CONTROL, _DATA = 0, 1
-_new_frame: Any = cast("Any", pbbp2_pb2).Frame
+_MOST_PARTIAL = 20
 
 log = logging.getLogger(__name__)
+
+
+class _Refused(Exception):
+    """The platform gives this app no address to connect to."""
+
+
+class _Timing(Struct, frozen=True):
+    """How many seconds apart the platform wants pings. It says more than this."""
+
+    PingInterval: int = 120
+
+
+class _Endpoint(Struct, frozen=True):
+    URL: str
+    ClientConfig: _Timing = _Timing()
+
+
+class _EndpointAnswer(Struct, frozen=True):
+    code: int
+    msg: str = ""
+    data: _Endpoint | None = None
 
 
 class LongConnection:
     """`receive` is called on the event loop that `start` was called on. `tell` is called there as well, with True
     when events flow and with False when the connection is lost."""
 
-    def __init__(self, app: AppCredentials, receive: Receive, tell: Callable[[bool], None]) -> None:
+    def __init__(
+        self, app: AppCredentials, receive: Receive, tell: Callable[[bool], None], pace: float = 1.0
+    ) -> None:
         self._app = app
         self._receive = receive
         self._tell = tell
+        self._pace = pace
         self._main = asyncio.get_running_loop()
         self._own: asyncio.AbstractEventLoop | None = None
         self._serving: asyncio.Task[None] | None = None
         self._thread = threading.Thread(target=self._run, name="feishu-connection", daemon=True)
         self._ended = asyncio.Event()
         self._is_stopping = False
+        self._ping_seconds = 120
+        self._partial: dict[str, dict[int, bytes]] = {}  # parts of large events, by the event
 
     def start(self) -> None:
         self._thread.start()
@@ -86,24 +107,37 @@ class LongConnection:
 
     async def _serve(self) -> None:
         self._own, self._serving = asyncio.get_running_loop(), asyncio.current_task()
-        client: Any = cast("Any", lark_client).Client(self._app.app_id, self._app.app_secret, domain=self._app.domain)
         pause = _FIRST_PAUSE
         while not self._is_stopping:
             try:
-                await self._connect_once(client)
+                await self._connect_once()
                 pause = _FIRST_PAUSE
-            except (ClientException, ServerException) as error:
+            except _Refused as error:
                 log.warning("the platform refuses the long connection: %s", error)
-            except (OSError, TimeoutError, websockets.WebSocketException) as error:
+            except (OSError, TimeoutError, httpx.HTTPError, websockets.WebSocketException) as error:
                 log.warning("the long connection failed: %s", error or type(error).__name__)
             except Exception:  # whatever it was, a bot that hears nothing any more helps nobody
                 log.exception("the long connection failed")
-            await asyncio.sleep(pause * random.uniform(0.5, 1.0))
+            await asyncio.sleep(self._pace * pause * random.uniform(0.5, 1.0))
             pause = min(pause * 2, _LONGEST_PAUSE)
 
-    async def _connect_once(self, client: Any) -> None:
+    async def _address(self) -> str:
+        """Where to connect to, this time. Raises _Refused."""
+        keys = {"AppID": self._app.app_id, "AppSecret": self._app.app_secret}
+        async with httpx.AsyncClient(base_url=self._app.domain, timeout=_OPEN_SECONDS) as http:
+            answer = await http.post("/callback/ws/endpoint", json=keys, headers={"locale": "zh"})
+        try:
+            found = msgspec.json.decode(answer.content, type=_EndpointAnswer)
+        except msgspec.DecodeError as error:
+            raise _Refused(f"HTTP {answer.status_code}") from error
+        if found.code or found.data is None:
+            raise _Refused(f"{found.code}: {found.msg}")
+        self._ping_seconds = max(1, found.data.ClientConfig.PingInterval)
+        return found.data.URL
+
+    async def _connect_once(self) -> None:
         async with asyncio.timeout(_OPEN_SECONDS):
-            url = str(await _in_thread(client._get_conn_url))  # it blocks, and knows no limit
+            url = await self._address()
         service = int(parse_qs(urlparse(url).query)["service_id"][0])
         async with websockets.connect(
             url, open_timeout=_OPEN_SECONDS, close_timeout=_CLOSE_SECONDS, max_size=_MOST_FRAME_BYTES, proxy=None
@@ -111,11 +145,11 @@ class LongConnection:
             self._from_here(self._tell, True)
             try:
                 async with asyncio.TaskGroup() as group:
-                    tasks = {group.create_task(_ping(socket, client, service))}
+                    tasks = {group.create_task(self._ping(socket, service))}
                     with suppress(websockets.ConnectionClosed):
                         async for message in socket:
                             if isinstance(message, bytes):
-                                tasks.add(taking := group.create_task(self._take(socket, client, message)))
+                                tasks.add(taking := group.create_task(self._take(socket, message)))
                                 taking.add_done_callback(tasks.discard)
                     for each in tasks:
                         each.cancel()
@@ -123,24 +157,24 @@ class LongConnection:
                 if not self._is_stopping:
                     self._from_here(self._tell, False)
 
-    async def _take(self, socket: websockets.ClientConnection, client: Any, message: bytes) -> None:
+    async def _take(self, socket: websockets.ClientConnection, message: bytes) -> None:
         try:
-            await self._take_frame(socket, client, message)
+            await self._take_frame(socket, message)
         except Exception:  # one request of the surface: a frame that cannot be read must not end the connection
             log.exception("a frame of the long connection cannot be read")
 
-    async def _take_frame(self, socket: websockets.ClientConnection, client: Any, message: bytes) -> None:
-        frame: Any = _new_frame()
+    async def _take_frame(self, socket: websockets.ClientConnection, message: bytes) -> None:
+        frame: Any = Frame()
         frame.ParseFromString(message)
         headers = {each.key: each.value for each in frame.headers}
         parts, part = int(headers.get("sum", "1")), int(headers.get("seq", "0"))
         if frame.method != _DATA:
             if frame.payload and headers.get("type") == "pong":
-                _configure(client, frame.payload)
+                self._configure(frame.payload)
             return
         if headers.get("type") != "event":
             return
-        payload = frame.payload if parts <= 1 else client._combine(headers["message_id"], parts, part, frame.payload)
+        payload = frame.payload if parts <= 1 else self._joined(headers["message_id"], parts, part, frame.payload)
         if payload is None:
             return  # more parts of it will come
         frame.payload = json.dumps(await self._answer(payload)).encode()
@@ -162,48 +196,33 @@ class LongConnection:
     async def _hand_over(self, payload: bytes) -> dict[str, Any] | None:
         return await self._receive(payload)
 
+    def _joined(self, event: str, count: int, part: int, payload: bytes) -> bytes | None:
+        """The whole event, if this is the last part of it to come. Events whose parts do not come are forgotten."""
+        parts = self._partial.setdefault(event, {})
+        parts[part] = payload
+        if len(parts) == count:
+            del self._partial[event]
+            return b"".join(parts[number] for number in range(count))
+        if len(self._partial) > _MOST_PARTIAL:
+            del self._partial[next(iter(self._partial))]
+        return None
 
-async def _in_thread(work: Callable[[], T]) -> T:
-    """Run what blocks in a thread that nobody has to wait for, not even at the end of the program."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[T] = loop.create_future()
+    async def _ping(self, socket: websockets.ClientConnection, service: int) -> None:
+        """Tell the platform that this client is here, as often as it wants. (A dead connection is found by the pings
+        of WebSocket itself.)"""
+        while True:
+            frame: Any = Frame()
+            frame.SeqID = frame.LogID = 0
+            frame.service, frame.method = service, _CONTROL
+            header = frame.headers.add()
+            header.key, header.value = "type", "ping"
+            with suppress(websockets.ConnectionClosed):
+                await socket.send(frame.SerializeToString())
+            await asyncio.sleep(self._ping_seconds)
 
-    def settle(settling: Callable[[], None]) -> None:
-        if not done.done():
-            settling()
-
-    def run() -> None:
-        try:
-            result = work()
-        except BaseException as error:  # noqa: BLE001  # it is raised where the result is awaited
-            settling = partial(done.set_exception, error)
-        else:
-            settling = partial(done.set_result, result)
-        with suppress(RuntimeError):  # the loop has ended meanwhile
-            loop.call_soon_threadsafe(settle, settling)
-
-    threading.Thread(target=run, name="feishu-address", daemon=True).start()
-    return await done
-
-
-async def _ping(socket: websockets.ClientConnection, client: Any, service: int) -> None:
-    """Tell the platform that this client is here, as often as it wants. (A dead connection is found by the pings of
-    WebSocket itself.)"""
-    while True:
-        frame: Any = _new_frame()
-        frame.SeqID = frame.LogID = 0
-        frame.service, frame.method = service, _CONTROL
-        header = frame.headers.add()
-        header.key, header.value = "type", "ping"
-        with suppress(websockets.ConnectionClosed):
-            await socket.send(frame.SerializeToString())
-        await asyncio.sleep(max(1, int(client._ping_interval)))
-
-
-def _configure(client: Any, payload: bytes) -> None:
-    try:
-        seconds = json.loads(payload).get("PingInterval")
-    except (ValueError, AttributeError):
-        return
-    if isinstance(seconds, int) and 1 <= seconds <= 3600:
-        client._ping_interval = seconds
+    def _configure(self, payload: bytes) -> None:
+        """A pong may say how often the platform wants pings from now on."""
+        with suppress(msgspec.DecodeError):
+            seconds = msgspec.json.decode(payload, type=_Timing).PingInterval
+            if 1 <= seconds <= 3600:
+                self._ping_seconds = seconds

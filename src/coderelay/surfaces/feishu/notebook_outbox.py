@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 
 
 class NotebookOutbox:
-    """A CardOutbox; see card_outbox.py for the contract. `clock` is in milliseconds."""
+    """A CardOutbox; see card_outbox.py for the contract. `clock` is in milliseconds, and `pace` is that of `BotTiming`."""
 
     def __init__(
         self,
@@ -48,11 +48,13 @@ class NotebookOutbox:
         sender: CardSender,
         clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         lease_ms: int = _LEASE_MS,
+        pace: float = 1.0,
     ) -> None:
         self._notebook = notebook
         self._sender = sender
         self._clock = clock
         self._lease_ms = lease_ms
+        self._pace = pace
         self._me = new_id()
         self._order = MessageOrder()
         self._sending: dict[str, asyncio.Task[None]] = {}
@@ -238,7 +240,7 @@ class NotebookOutbox:
                 attempts=record.attempts + 1,
                 trying_since=record.trying_since or now,
                 error=str(error)[:500],
-                not_before=now + _pause_ms(record.attempts, error),
+                not_before=now + _pause_ms(record.attempts, error, self._pace),
             )
             more: list[Change] = []
             if record.wanted == sent_record.wanted and _is_hopeless(failed, error, now):
@@ -305,8 +307,8 @@ def _shown_by(sent: CardRecord) -> int:
     return sent.wanted if sent.message_id or sent.wanted == 1 else 0
 
 
-def _pause_ms(attempts: int, error: PlatformError) -> int:
-    longest = min(_FIRST_PAUSE_MS * 2 ** min(attempts, 10), _LONGEST_PAUSE_MS)
+def _pause_ms(attempts: int, error: PlatformError, pace: float) -> int:
+    longest = min(_FIRST_PAUSE_MS * 2 ** min(attempts, 10), _LONGEST_PAUSE_MS) * pace
     return max(int(longest * random.uniform(0.5, 1.0)), int(error.retry_after * 1000))
 
 

@@ -19,11 +19,11 @@ from typing import Any
 
 import msgspec
 import uvicorn
-from lark_oapi.core.utils.decryptor import AESCipher  # pyright: ignore[reportMissingTypeStubs]  # it has none
 from msgspec import Struct
 
 from coderelay.protocol.errors import CannotRun
 from coderelay.protocol.translatable import say
+from coderelay.surfaces.feishu.lark_library import AESCipher
 from coderelay.surfaces.feishu.parse_event import MOST_BYTES, EventRefused, RefusalReason
 from coderelay.surfaces.feishu.receiver import FRESH_MS
 
@@ -160,8 +160,7 @@ class Webhook:
     def _decrypt(self, body: bytes) -> bytes:
         try:
             encrypted = msgspec.json.decode(body, type=_Encrypted).encrypt
-            cipher: Any = AESCipher(self._secrets.encrypt_key)
-            return bytes(cipher.decrypt(base64.b64decode(encrypted, validate=True)))
+            return bytes(AESCipher(self._secrets.encrypt_key).decrypt(base64.b64decode(encrypted, validate=True)))
         except (msgspec.DecodeError, UnicodeDecodeError, ValueError, binascii.Error) as error:
             raise EventRefused("malformed", "the body is not encrypted with the key of this app") from error
 

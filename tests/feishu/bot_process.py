@@ -41,12 +41,13 @@ def secrets_of(feishu: FakeFeishu) -> dict[str, str]:
         "FEISHU_ENCRYPT_KEY": feishu.encrypt_key,
         "FEISHU_VERIFICATION_TOKEN": feishu.verification_token,
         "CODER_FEISHU_LEASE_SECONDS": "1",
+        "CODER_FEISHU_PACE": "0.2",
     }
 
 
 def start_bot(coder: Coder, feishu: FakeFeishu, *arguments: str, env: Mapping[str, str] | None = None) -> BotProcess:
     """Start one, and wait until it says that people can write."""
-    started = coder.start("feishu", *arguments, env={**secrets_of(feishu), **(env or {})})
+    started = coder.fork("coder", "feishu", *arguments, env={**secrets_of(feishu), **(env or {})})
     out = started.process.stdout
     assert out is not None
     line = out.readline()
@@ -56,8 +57,10 @@ def start_bot(coder: Coder, feishu: FakeFeishu, *arguments: str, env: Mapping[st
 
 
 @contextmanager
-def running_bot(coder: Coder, feishu: FakeFeishu, *arguments: str) -> Generator[BotProcess]:
-    bot = start_bot(coder, feishu, *arguments)
+def running_bot(
+    coder: Coder, feishu: FakeFeishu, *arguments: str, env: Mapping[str, str] | None = None
+) -> Generator[BotProcess]:
+    bot = start_bot(coder, feishu, *arguments, env=env)
     try:
         yield bot
     finally:

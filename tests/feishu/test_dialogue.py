@@ -35,6 +35,6 @@ def test_e16_the_example_dialogue_in_its_own_words(feishu: FakeFeishu, coder_on:
         chat.wait(lambda: [read_card(each.card).title for each in chat.messages] == now)
         said = [read_card(each.history[0]).title for each in chat.messages]
         assert said == ["正在执行任务...", "请确认", "继续执行...", "等待回复", "继续执行...", "任务完成"]
-        assert "新文件已准备好" in chat.messages[4].text
+        chat.wait(lambda: "新文件已准备好" in chat.messages[4].text)
     assert not (coder.cwd / "test.js").exists()
     assert server.requests[-1]["messages"][-1]["content"] == "请输入新的文件名：\n→ newFile.js"

@@ -1,13 +1,16 @@
 """A real `coder feishu` with the real client of the platform, connected to the fake platform: the main journeys."""
 
 import re
+import time
 from collections.abc import Callable
+from pathlib import Path
 
 from coderelay.testing.feishu_server import FakeFeishu
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.feishu.bot_process import configure, running_bot, secrets_of, start_bot
 from tests.model_server import ModelServerThread, bash, proposes, says, script
+from tests.patience import PATIENCE
 
 CoderOn = Callable[[ModelServerThread], Coder]
 
@@ -43,7 +46,7 @@ def test_e12_a_turn_goes_on_while_the_connection_is_lost_and_the_platform_fails(
     with running_bot(coder, feishu):
         chat.say("one")
         chat.click(chat.wait_for("请确认"), "确认")
-        chat.wait(lambda: (coder.cwd / "begun").exists() or None)
+        _until_exists(coder.cwd / "begun")
         feishu.connections.drop()
         for path in ("POST .*/im/v1/messages", "PATCH .*/im/v1/messages", "POST .*/cardkit", "PUT .*/cardkit"):
             feishu.fail(path, status=503)
@@ -54,6 +57,13 @@ def test_e12_a_turn_goes_on_while_the_connection_is_lost_and_the_platform_fails(
         chat.wait_for("second done")
         chat.wait(lambda: chat.text.count("任务完成") == 2)
         chat.wait_for("first done")
+
+
+def _until_exists(path: Path) -> None:
+    until = time.monotonic() + PATIENCE
+    while not path.exists():
+        assert time.monotonic() < until
+        time.sleep(0.01)
 
 
 def test_e20_a_bot_behind_a_webhook_works_the_same(feishu: FakeFeishu, coder_on: CoderOn, serve: Serve) -> None:
@@ -78,7 +88,7 @@ def test_a_bot_ends_in_order_and_at_once(feishu: FakeFeishu, coder_on: CoderOn, 
     coder = coder_on(serve(script()))
     configure(coder, feishu)
     ran = start_bot(coder, feishu).end()
-    assert (ran.code, ran.err) == (0, "")
+    assert (ran.code, ran.out, ran.err) == (0, "", "")  # what it has said at first was read already
     assert len(feishu.connections) == 0
 
 

@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 
 
 class NotebookOutbox:
-    """A CardOutbox; see card_outbox.py for the contract. `clock` is in milliseconds, and `pace` is that of `BotTiming`."""
+    """A CardOutbox; see card_outbox.py for the contract. `clock` is in milliseconds, `pace` is that of BotTiming."""
 
     def __init__(
         self,

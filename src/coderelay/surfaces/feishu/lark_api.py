@@ -18,7 +18,6 @@ from coderelay.protocol.errors import CannotRun
 from coderelay.protocol.translatable import say
 from coderelay.surfaces.feishu.lark_library import Config, ObtainAccessTokenException, TokenManager
 
-FEISHU, LARK = "https://open.feishu.cn", "https://open.larksuite.com"
 _SECONDS = 10.0
 _MOST_CONNECTIONS = 20
 _BAD_TOKEN = {99991661, 99991663, 99991664, 99991668, 99991671}
@@ -39,7 +38,7 @@ class AppCredentials(Struct, frozen=True):
 
     app_id: str
     app_secret: str
-    domain: str = FEISHU
+    domain: str
 
     def __repr__(self) -> str:
         return f"AppCredentials({self.app_id}, {self.domain})"

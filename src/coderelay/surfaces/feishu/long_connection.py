@@ -35,6 +35,7 @@ _CLOSE_SECONDS = 2.0
 _MOST_FRAME_BYTES = 4 * 1024 * 1024
 _CONTROL, _DATA = 0, 1
 _MOST_PARTIAL = 20
+_PING_SECONDS = 120  # unless the platform says otherwise
 
 log = logging.getLogger(__name__)
 
@@ -46,12 +47,12 @@ class _Refused(Exception):
 class _Timing(Struct, frozen=True):
     """How many seconds apart the platform wants pings. It says more than this."""
 
-    PingInterval: int = 120
+    PingInterval: int = 0
 
 
 class _Endpoint(Struct, frozen=True):
-    URL: str
-    ClientConfig: _Timing = _Timing()
+    URL: str = ""
+    ClientConfig: _Timing | None = None
 
 
 class _EndpointAnswer(Struct, frozen=True):
@@ -77,7 +78,7 @@ class LongConnection:
         self._thread = threading.Thread(target=self._run, name="feishu-connection", daemon=True)
         self._ended = asyncio.Event()
         self._is_stopping = False
-        self._ping_seconds = 120
+        self._ping_seconds = _PING_SECONDS
         self._partial: dict[str, dict[int, bytes]] = {}  # parts of large events, by the event
 
     def start(self) -> None:
@@ -130,9 +131,9 @@ class LongConnection:
             found = msgspec.json.decode(answer.content, type=_EndpointAnswer)
         except msgspec.DecodeError as error:
             raise _Refused(f"HTTP {answer.status_code}") from error
-        if found.code or found.data is None:
+        if found.code or found.data is None or not found.data.URL:
             raise _Refused(f"{found.code}: {found.msg}")
-        self._ping_seconds = max(1, found.data.ClientConfig.PingInterval)
+        self._keep_timing(found.data.ClientConfig)
         return found.data.URL
 
     async def _connect_once(self) -> None:
@@ -170,7 +171,8 @@ class LongConnection:
         parts, part = int(headers.get("sum", "1")), int(headers.get("seq", "0"))
         if frame.method != _DATA:
             if frame.payload and headers.get("type") == "pong":
-                self._configure(frame.payload)
+                with suppress(msgspec.DecodeError):
+                    self._keep_timing(msgspec.json.decode(frame.payload, type=_Timing))
             return
         if headers.get("type") != "event":
             return
@@ -220,9 +222,7 @@ class LongConnection:
                 await socket.send(frame.SerializeToString())
             await asyncio.sleep(self._ping_seconds)
 
-    def _configure(self, payload: bytes) -> None:
-        """A pong may say how often the platform wants pings from now on."""
-        with suppress(msgspec.DecodeError):
-            seconds = msgspec.json.decode(payload, type=_Timing).PingInterval
-            if 1 <= seconds <= 3600:
-                self._ping_seconds = seconds
+    def _keep_timing(self, timing: _Timing | None) -> None:
+        """The platform says it with the address, and may say it again with a pong."""
+        if timing is not None and 1 <= timing.PingInterval <= 3600:
+            self._ping_seconds = timing.PingInterval

@@ -15,7 +15,7 @@ MOST_BYTES = 512 * 1024
 _ID = r"[A-Za-z0-9_:.@+=/-]{1,200}"
 _MOST_VALUE_BYTES = 16 * 1024
 
-RefusalReason = Literal["malformed", "unsigned", "forged", "stale", "replayed", "token", "app", "tenant", "too large"]
+RefusalReason = Literal["malformed", "unsigned", "forged", "stale", "token", "app", "tenant", "too large"]
 
 
 class EventRefused(Exception):

@@ -80,8 +80,6 @@ class Receiver:
         self._under_way: set[asyncio.Task[Any]] = set()
         self._mine: set[str] = set()
         self._sweeping: asyncio.Task[None] | None = None
-        self.refused: dict[str, int] = {}
-        """How many events were refused, by reason."""
 
     def start(self) -> None:
         self._sweeping = asyncio.create_task(self._sweep())
@@ -110,14 +108,10 @@ class Receiver:
 
     async def _receive(self, raw: bytes, token: str | None) -> dict[str, Any] | None:
         until = asyncio.get_running_loop().time() + _CLICK_SECONDS
-        try:
-            parsed = parse_event(raw, self._identity.bot)
-            if token is not None and not hmac.compare_digest(parsed.header.token.encode(), token.encode()):
-                raise EventRefused("token")
-            await self._check(parsed.header, parsed.incoming)
-        except EventRefused as refusal:
-            self.refused[refusal.reason] = self.refused.get(refusal.reason, 0) + 1
-            raise
+        parsed = parse_event(raw, self._identity.bot)
+        if token is not None and not hmac.compare_digest(parsed.header.token.encode(), token.encode()):
+            raise EventRefused("token")
+        await self._check(parsed.header, parsed.incoming)
         if parsed.incoming is None:
             return None
         entry = _entry_key(parsed.header)

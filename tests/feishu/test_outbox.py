@@ -305,6 +305,39 @@ async def test_what_a_bot_left_unsent_is_sent_by_another(feishu: FakeFeishu, tmp
         await settled(bot)
 
 
+@pytest.mark.parametrize("kind", ["message", "card"])
+def test_a_state_that_reaches_the_platform_late_does_not_stay(feishu: FakeFeishu, tmp_path: Path, kind: str) -> None:
+    """A bot stood still in the middle of a call, and another has shown a newer state meanwhile."""
+    begun, path = (card("begun"), PATCH) if kind == "message" else (streaming("begun"), r"PUT .*/cards/[^/]*$")
+
+    @story
+    async def tell() -> None:
+        timing = BotTiming(lease_ms=200, pace=0.1)
+        async with (
+            platform_bot(feishu, tmp_path, timing=timing) as one,
+            platform_bot(feishu, tmp_path, timing=timing) as other,
+        ):
+            chat = feishu.person("ou_1").chat
+            await one.outbox.show("k", place_of(feishu), begun)
+            await aside(chat.wait_for, "begun")
+            await settled(one)
+            feishu.fail(path, delay=1.0, after=True)
+            await one.outbox.show("k", place_of(feishu), card("old"))
+            await aside(feishu.state.wait, lambda: feishu.faults.left() == 0, feishu.seconds)
+            await other.outbox.show("k", place_of(feishu), card("new"))
+            (message,) = chat.messages
+            await aside(chat.wait, lambda: message.text == "new")
+            if kind == "message":
+                await aside(chat.wait, lambda: message.text == "old")
+            await aside(chat.wait, lambda: message.text == "new")
+            await asyncio.gather(*(task for task in asyncio.all_tasks() if task.get_name() == "send k"))
+            await settled(one)
+            assert message.text == "new"
+            assert await dead_letters(one.notebook) == []
+
+    tell()
+
+
 @story
 async def test_two_bots_that_show_the_same_card_send_it_once(feishu: FakeFeishu, tmp_path: Path) -> None:
     async with platform_bot(feishu, tmp_path) as one, platform_bot(feishu, tmp_path) as other:

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from coderelay.app import App
 from coderelay.config.load import Config
 from coderelay.protocol.notebook import Change, Notebook
-from coderelay.surfaces.feishu.presenter_lease import LEASE_MS, PresenterLease
+from coderelay.surfaces.feishu.card_outbox import ChatPlace
+from coderelay.surfaces.feishu.presenter_lease import LEASE_MS, LeasedOutbox, PresenterLease
 from tests.feishu.chat_house import chat_house
 from tests.feishu.recording_outbox import RecordingOutbox
 from tests.house import house, story
@@ -81,6 +82,39 @@ async def test_a_bot_that_stands_still_loses_the_lease_and_stops(tmp_path: Path)
         assert second.begun.is_set()
         for each in (first, second):
             await each.close()
+
+
+@story
+async def test_a_bot_that_was_suspended_shows_nothing_old_when_it_goes_on(tmp_path: Path) -> None:
+    """It goes on in the middle of its work, before it finds out that another bot has taken over."""
+    now, shown = [0], RecordingOutbox()
+    async with house(tmp_path, script()) as coder, asyncio.timeout(PATIENCE):
+        notebook = coder.host.notebook("feishu:test")
+        lease = PresenterLease(notebook, lambda: now[0], renew=3600, look=0.01)
+        outbox = LeasedOutbox(shown, lease)
+        suspended, goes_on, begun = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+        async def present() -> None:
+            await outbox.show("k", ChatPlace("oc_1"), {"state": "first"})
+            suspended.set()
+            await goes_on.wait()
+            begun.set()
+            outbox.stream("k", "old text")
+            await outbox.show("k", ChatPlace("oc_1"), {"state": "old"})
+
+        first = asyncio.create_task(lease.run(present))
+        await suspended.wait()
+        now[0] = LEASE_MS + 1
+        second = Bot(notebook, lambda: now[0])
+        await second.begun.wait()
+        goes_on.set()
+        await begun.wait()
+        done, _ = await asyncio.wait([first], timeout=0.1)
+        assert not done
+        assert (shown.messages["k"].versions, shown.messages["k"].streamed) == ([{"state": "first"}], [])
+        first.cancel()
+        await asyncio.gather(first, return_exceptions=True)
+        await second.close()
 
 
 @story

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from coderelay.protocol.asks import Allow, By, Deny
 from coderelay.protocol.commands import AnswerAsk, SendPrompt
-from coderelay.protocol.ids import PromptId, new_id
+from coderelay.protocol.ids import PromptId, SessionId, new_id
 from coderelay.protocol.queries import ListAsks
 from coderelay.surfaces.feishu.links import Links
 from tests.feishu.chat_house import CHAT, HOST_PERSON, ChatHouse, chat_house
@@ -167,6 +167,19 @@ async def test_the_other_bot_takes_over_when_one_ends(tmp_path: Path) -> None:
         await two.coder.host.send(AnswerAsk(session=row.session, ask=row.ask.id, decision=Allow(), by=WEB))
         await _done(two, 1)
         assert confirm.card.title == "已确认"
+
+
+@story
+async def test_a_message_can_come_while_a_bot_ceases_to_draw(tmp_path: Path) -> None:
+    async with chat_house(tmp_path, by_history(_next)) as bot:
+        await bot.say("go")
+        await bot.card("请确认")
+        presenting = bot.hub._presenting  # pyright: ignore[reportPrivateUsage]  # it has lost the lease
+        assert presenting is not None
+        presenting.cancel()
+        for number in range(50):
+            bot.hub._presenter.wake(SessionId(f"s{number}"))  # pyright: ignore[reportPrivateUsage]
+            await asyncio.sleep(0)
 
 
 @story

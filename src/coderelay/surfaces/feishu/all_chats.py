@@ -14,7 +14,7 @@ from coderelay.surfaces.feishu.click_handler import ClickHandler
 from coderelay.surfaces.feishu.incoming import CardClick, ChatMessage, ClickAnswer
 from coderelay.surfaces.feishu.links import Links
 from coderelay.surfaces.feishu.message_handler import MessageHandler
-from coderelay.surfaces.feishu.presenter_lease import PresenterLease
+from coderelay.surfaces.feishu.presenter_lease import LeasedOutbox, PresenterLease
 
 
 class AllChats:
@@ -22,11 +22,12 @@ class AllChats:
 
     def __init__(self, client: Client, notebook: Notebook, outbox: CardOutbox, options: BotOptions) -> None:
         records, links = ChatRecords(notebook), Links(notebook)
-        cards = AskCards(records, outbox, options.schema, options.web_url)
-        self._presenter = ChatPresenter(client, records, links, outbox, cards, options.host_person, options.schema)
+        self._lease = PresenterLease(notebook)
+        shown = LeasedOutbox(outbox, self._lease)
+        cards = AskCards(records, shown, options.schema, options.web_url)
+        self._presenter = ChatPresenter(client, records, links, shown, cards, options.host_person, options.schema)
         self._chat = MessageHandler(client, records, links, outbox, options, self._presenter, ChatCommands())
         self._clicks = ClickHandler(client, records, outbox, cards, self._chat)
-        self._lease = PresenterLease(notebook)
         self._presenting: asyncio.Task[None] | None = None
 
     async def start(self) -> None:

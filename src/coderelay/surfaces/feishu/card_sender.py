@@ -21,7 +21,7 @@ from coderelay.surfaces.feishu.rate_limits import (
 
 _RENEW_MS = 8 * 60 * 1000  # the platform ends streaming ten minutes after it was begun
 _MOST_STREAMED_BYTES = 24_000  # a card has 30 KB at most
-_SEQUENCE_ATTEMPTS, _SEQUENCE_JUMP = 3, 60_000
+_SEQUENCE_JUMP = 60_000
 _MOST_KEPT = 5000
 
 
@@ -66,8 +66,9 @@ class CardSender:
             return
         if self._clock() - self._streaming_since.get(record.card_id, record.created) > _RENEW_MS:
             await self.begin_streaming(record)
-        number = self._next_number(record)
-        await self._api.stream_text(record.card_id, STREAMED_ELEMENT, _end_of(text), number)
+        await self._in_sequence(
+            record, lambda number: self._api.stream_text(record.card_id, STREAMED_ELEMENT, _end_of(text), number)
+        )
 
     async def pause(self, *limits: RateLimit) -> None:
         if (seconds := self._limits.reserve(*limits)) > 0:
@@ -126,19 +127,15 @@ class CardSender:
         self._streaming_since.pop(record.card_id, None)
 
     async def _in_sequence(self, record: CardRecord, call: Callable[[int], Awaitable[None]]) -> None:
-        """The platform wants a higher number with each change of a card. If another bot, whose clock is ahead, has
-        used higher ones, a much higher one is tried."""
-        for _ in range(_SEQUENCE_ATTEMPTS):
-            number = self._next_number(record)
-            try:
-                await call(number)
-            except PlatformError as error:
-                if error.trouble != "sequence":
-                    raise
+        """The platform wants a higher number with each change of a card. If another bot has used a higher one, it has
+        shown something newer, or its clock is ahead: whoever calls finds out which, and the next number is higher."""
+        number = self._next_number(record)
+        try:
+            await call(number)
+        except PlatformError as error:
+            if error.trouble == "sequence":
                 self._sequences[record.card_id] = number + _SEQUENCE_JUMP
-            else:
-                return
-        raise PlatformError("refused", 0, "the platform accepts no sequence number for the card")
+            raise
 
     def _next_number(self, record: CardRecord) -> int:
         """The milliseconds since the card was made, so that a new process goes on with higher numbers."""

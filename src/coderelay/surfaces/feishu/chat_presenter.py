@@ -85,7 +85,11 @@ class ChatPresenter:
             self._woken.add(session)
             return
         self._running.add(session)
-        self._group.create_task(self._run(session))
+        running = self._run(session)
+        try:
+            self._group.create_task(running)
+        except RuntimeError:  # this bot is about to present no longer, and whoever does so next catches up
+            running.close()
 
     async def _catch_up(self, summaries: Iterable[Summary]) -> None:
         """Show the sessions of chats in which something happened while nobody showed it."""

@@ -233,7 +233,7 @@ class MessageHandler:
     async def _again(self, message: ChatMessage, route: Route) -> None:
         """A message that was taken before a crash: whatever it was taken for is repeated, and counts once."""
         if route.ask is None:
-            await self._prompt(message, route.session)
+            await self._prompt(message, route.session, is_queued=False)
             return
         for row in await self.client.get(ListAsks(route.session)):
             if row.ask.id == route.ask and route.decision is not None:

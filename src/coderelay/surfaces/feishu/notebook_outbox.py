@@ -140,7 +140,7 @@ class NotebookOutbox:
         if key in self._sending:
             self._again.add(key)
             return
-        task = asyncio.create_task(self._send_all(key))
+        task = asyncio.create_task(self._send_all(key), name=f"send {key}")
         self._sending[key] = task
         task.add_done_callback(lambda _: self._slept(key))
 
@@ -209,9 +209,10 @@ class NotebookOutbox:
             entry, record = await self._load(key)
             if record is None:
                 return
+            is_old = record.shown > sent_record.wanted  # another bot has shown newer, and it may be replaced now
             settled = replace(
                 record,
-                shown=max(record.shown, _shown_by(sent_record)),
+                shown=0 if is_old else max(record.shown, _shown_by(sent_record)),
                 message_id=sent.message_id,
                 card_id=sent.card_id,
                 is_streaming=sent.is_streaming,
@@ -222,7 +223,7 @@ class NotebookOutbox:
             more = [Change(MESSAGES + sent.message_id, key.encode())] if not sent_record.message_id else []
             if settled.is_sent:
                 settled = replace(settled, holder="", until=0)
-                more.append(Change(UNSENT + key, None))
+            more.append(Change(UNSENT + key, None if settled.is_sent else b""))
             if await self._write(key, entry, settled, *more):
                 self._order.leave(key)
                 break
@@ -232,8 +233,8 @@ class NotebookOutbox:
     async def _failed(self, key: str, sent_record: CardRecord, error: PlatformError) -> None:
         while True:
             entry, record = await self._load(key)
-            if record is None:
-                return
+            if record is None or record.is_sent:
+                return  # another bot has sent it
             now = self._clock()
             failed = replace(
                 record,
@@ -315,4 +316,6 @@ def _pause_ms(attempts: int, error: PlatformError, pace: float) -> int:
 def _is_hopeless(record: CardRecord, error: PlatformError, now: int) -> bool:
     if error.may_pass:
         return now - record.trying_since > _TRIED_MS
-    return error.trouble in ("gone", "permission") or bool(error.code) or record.attempts >= _UNKNOWN_ATTEMPTS
+    if error.trouble in ("gone", "permission", "refused") and error.code:
+        return True
+    return record.attempts >= _UNKNOWN_ATTEMPTS

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from coderelay.protocol.ids import new_id
 from coderelay.protocol.notebook import Change, Entry, Notebook
+from coderelay.surfaces.feishu.card_outbox import Card, CardOutbox, ChatPlace
 
 LEASE_MS = 12_000
 _RENEW_SECONDS = 3.0
@@ -52,6 +53,17 @@ class PresenterLease:
         self._me = new_id()
         self._machine = _machine()
         self._version = 0
+        self._until = 0
+
+    @property
+    def is_held(self) -> bool:
+        """Whether no other bot can have it. A process that was suspended finds out before it has renewed it."""
+        return self._version != 0 and self._clock() < self._until
+
+    async def until_held(self) -> None:
+        """Wait while it has run out: either it is renewed, or whoever waits is cancelled."""
+        while not self.is_held:  # noqa: ASYNC110  # the clock announces nothing
+            await asyncio.sleep(self._look_seconds)
 
     async def run(self, present: Callable[[], Awaitable[None]]) -> None:
         """Present while this bot holds the lease, again and again, until it is cancelled."""
@@ -103,12 +115,31 @@ class PresenterLease:
     async def _write(self, version: int) -> None:
         lease = _Lease(self._me, self._clock() + LEASE_MS, self._machine, os.getpid())
         self._version = await self._notebook.write(Change(_KEY, msgspec.json.encode(lease), version))
+        self._until = lease.until
 
     def _is_free(self, entry: Entry) -> bool:
         lease = msgspec.json.decode(entry.value, type=_Lease)
         if lease.holder == self._me:
             return True
         return lease.until < self._clock() or (lease.machine == self._machine and _has_gone(lease.pid))
+
+
+class LeasedOutbox:
+    """A CardOutbox; see card_outbox.py for the contract. What a bot would show after its lease has run out is not
+    shown, for another bot may have shown newer things: a card would look open again, and stay so."""
+
+    def __init__(self, outbox: CardOutbox, lease: PresenterLease) -> None:
+        self._outbox = outbox
+        self._lease = lease
+        self.message_of, self.card_of, self.key_of = outbox.message_of, outbox.card_of, outbox.key_of
+
+    async def show(self, key: str, place: ChatPlace, card: Card) -> None:
+        await self._lease.until_held()
+        await self._outbox.show(key, place, card)
+
+    def stream(self, key: str, text: str) -> None:
+        if self._lease.is_held:
+            self._outbox.stream(key, text)
 
 
 def _has_gone(pid: int) -> bool:

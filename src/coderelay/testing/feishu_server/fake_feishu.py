@@ -137,6 +137,8 @@ class FakeFeishu:
             await self._serve_socket(scope, receive, send)
             return
         body, method, path = await _body(receive), scope["method"], scope["path"]
+        if body is None:
+            return
         with self.state.changed:
             self.requests.append(f"{method} {path}")
             self.state.changed.notify_all()
@@ -191,10 +193,13 @@ class FakeFeishu:
             self.connections.remove(connection)
 
 
-async def _body(receive: Receive) -> bytes:
+async def _body(receive: Receive) -> bytes | None:
+    """None if the client has gone in the middle of it."""
     body = b""
     while True:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
         body += message.get("body", b"")
         if not message.get("more_body"):
             return body

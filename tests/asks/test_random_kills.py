@@ -10,7 +10,7 @@ import pytest
 from tests.asks.scene import Scene
 from tests.coder_process import Ran, Started
 
-RUNS = int(os.environ.get("CODER_SOAK", "4"))
+RUNS = int(os.environ.get("CODER_SOAK", "2"))
 
 
 @pytest.mark.parametrize("seed", range(RUNS))

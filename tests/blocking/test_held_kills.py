@@ -9,7 +9,7 @@ import pytest
 from tests.blocking.kill_scene import BlockingScene
 from tests.coder_process import Started, count_kill
 
-RUNS = int(os.environ.get("CODER_SOAK", "3"))
+RUNS = int(os.environ.get("CODER_SOAK", "1"))
 
 
 @pytest.mark.parametrize("seed", range(RUNS))

@@ -102,7 +102,7 @@ def test_x24_x25_an_answer_lands_while_nobody_owns_the_session_and_the_next_owne
     killed.check()
 
 
-RUNS = int(os.environ.get("CODER_SOAK", "4"))
+RUNS = int(os.environ.get("CODER_SOAK", "2"))
 
 
 @pytest.mark.parametrize("seed", range(RUNS))

@@ -18,7 +18,7 @@ pytest_plugins = ["tests.postgres"]
 
 PROPOSING = ["before:turn.started:1", "after:agent.asked:1", "before:call.proposed:1", "after:call.proposed:2"]
 ANSWERING = ["before:ask.answered:1", "after:ask.answered:1", "after:session.claimed:1", "after:agent.ran:1"]
-RUNS = int(os.environ.get("CODER_SOAK", "2"))
+RUNS = int(os.environ.get("CODER_SOAK", "1"))
 
 
 class TeamScene(BlockingScene):

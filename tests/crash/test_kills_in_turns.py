@@ -50,7 +50,7 @@ def test_x25_killed_again_while_carrying_on(journey: Journey) -> None:
     journey.check()
 
 
-RUNS = int(os.environ.get("CODER_SOAK", "12"))
+RUNS = int(os.environ.get("CODER_SOAK", "4"))
 
 
 @pytest.mark.parametrize("seed", range(RUNS))

@@ -31,7 +31,7 @@ ARROWS = [
     "after:call.ended:6",
     "before:turn.ended:1",
 ]
-RUNS = int(os.environ.get("CODER_SOAK", "3"))
+RUNS = int(os.environ.get("CODER_SOAK", "1"))
 
 
 class TeamJourney(Journey):

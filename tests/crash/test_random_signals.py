@@ -20,8 +20,8 @@ from tests.crash.journey import Journey, job
 from tests.crash.streams import STREAMS, Stream, StreamedProcess
 from tests.model_server import by_history, model_server_thread
 
-RUNS = int(os.environ.get("CODER_SOAK", "12"))
-FEW_RUNS = max(RUNS // 5, 5)
+RUNS = int(os.environ.get("CODER_SOAK", "4"))
+FEW_RUNS = max(RUNS // 5, 2)
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL, signal.SIGSTOP)
 LATER_EVENTS = 3  # shown after a removal, until an append must have found it out
 FAULTS = ("Traceback", "Exception ignored", "Fatal Python error", "never retrieved")

@@ -135,6 +135,9 @@ def shows(vector: list[str], folder: Path) -> bytes:
     return ran.stdout + ran.stderr
 
 
+TRIED = 900 if "CODER_SOAK" in os.environ else 300
+
+
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("new_vector", [of_readers, of_git, of_find, of_sed, of_awk])
 def test_c07_c32_what_is_taken_for_reading_reads_and_stays_inside(
@@ -143,7 +146,7 @@ def test_c07_c32_what_is_taken_for_reading_reads_and_stays_inside(
     chance = random.Random(7)
     before = contents(workspace)
     ran = 0
-    for _ in range(900):
+    for _ in range(TRIED):
         vector = [word.replace(SECRET, str(workspace.parent / "secret")) for word in new_vector(chance)]
         try:
             recognise([Word(word) for word in vector], CommandFolders((str(workspace),), sandboxed=True))
@@ -155,4 +158,4 @@ def test_c07_c32_what_is_taken_for_reading_reads_and_stays_inside(
         shown = shows(vector, workspace)
         assert CANARY.encode() not in shown, vector
         assert contents(workspace) == before, vector
-    assert ran > 90
+    assert ran > TRIED / 10

@@ -8,7 +8,7 @@ import pytest
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.model_server import ModelServerThread, bash, hangs, proposes, says, script, write
-from tests.terminal.pty import Terminal
+from tests.terminal.pty import Seen, Terminal
 from tests.terminal.repl import (
     answers_in,
     asked,
@@ -54,16 +54,23 @@ def test_a_line_that_was_given_back_was_refused_for_ever(serve: Serve, coder_on:
         terminal.wait_for("Create b?")
         terminal.press("enter")
         terminal.wait_for("your answer was not sent")
-        terminal.wait_until(lambda _: enters(terminal, coder) == 2, "the second answer", poll=True)
+        while len(answers_in(coder)) < 2:  # for a moment a new question counts as not seen
+            enter_and_wait(terminal, coder)
         settle(terminal, "done")
     assert [(folder / name).exists() for name in "ab"] == [False, True]
 
 
-def enters(terminal: Terminal, coder: Coder) -> int:
-    """Again and again: for a moment a new question counts as not seen. The number of answers."""
-    if len(answers_in(coder)) < 2:
-        terminal.press("enter")
-    return len(answers_in(coder))
+def enter_and_wait(terminal: Terminal, coder: Coder) -> None:
+    """Until the answer counts, or the line is given back once more."""
+
+    def refused(seen: Seen) -> int:
+        return seen.all_text.count("your answer was not sent")
+
+    before = refused(terminal.seen)
+    terminal.press("enter")
+    terminal.wait_until(
+        lambda seen: refused(seen) > before or len(answers_in(coder)) == 2, "what became of it", poll=True
+    )
 
 
 @pytest.mark.parametrize("own", [1, 3])

@@ -135,7 +135,7 @@ async def test_a46_no_frame_is_lost_that_arrives_together_with_the_handshake() -
         writer.write(head.encode() + b"".join(b"\x81" + bytes([len(each)]) + each.encode() for each in frames))
         writer.write(b"\x88\x00")
         await writer.drain()
-        await reader.read()
+        await reader.read(100)  # the frame that closes it from the other end
         writer.close()
 
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:

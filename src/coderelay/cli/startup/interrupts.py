@@ -77,6 +77,7 @@ def run_loop(work: "Coroutine[Any, Any, T]") -> "T":
         finally:
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             loop.remove_signal_handler(signal.SIGINT)  # restores Python's own handler, if it removes one
+            signal.set_wakeup_fd(-1)  # asyncio closes the socket behind it before it forgets it
             leave_at_once()
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 

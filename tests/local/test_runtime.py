@@ -160,7 +160,7 @@ def test_without_the_library_it_says_how_to_get_it(home: Home, monkeypatch: pyte
     env = home("echo")
     monkeypatch.setattr(sys, "path", [SRC])
     assert Providers(env).why_not("local:tiny") == (
-        "local:tiny needs xllamacpp to run\nInstall it with: pip install 'coderelay[local]'"
+        f"local:tiny needs xllamacpp to run\nInstall it: uv pip install --python {sys.executable} xllamacpp"
     )
 
 

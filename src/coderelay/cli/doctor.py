@@ -28,6 +28,7 @@ from coderelay.models.local.weights import WeightsFolder
 from coderelay.models.open_model import Providers
 from coderelay.models.provider import KNOWN
 from coderelay.protocol.errors import CannotRun, CoderError, StoreFailed
+from coderelay.protocol.install_command import install_command
 from coderelay.protocol.translatable import encode_plain, say
 from coderelay.store.sqlite.open_file import check_file
 from coderelay.surfaces.standard_streams import write_json
@@ -293,7 +294,7 @@ async def _feishu(config: Config, env: Mapping[str, str]) -> list[Finding]:
     except StoreFailed:
         return []  # the log has a line of its own
     if not bot.has_library:
-        do = "Install it: pip install 'coderelay[feishu]'"
+        do = say("Install it: {command}", command=install_command("lark-oapi"))
         return [Finding("feishu", "coder feishu needs lark-oapi", "missing", do)]
     findings = [Finding("feishu", settings.app_id)]
     if bot.missing:

@@ -26,6 +26,7 @@ from coderelay.config.load import Config
 from coderelay.config.settings import FeishuConfig
 from coderelay.host.host import Host
 from coderelay.protocol.errors import BadInput, CannotRun, CoderError
+from coderelay.protocol.install_command import install_command
 from coderelay.protocol.translatable import say
 from coderelay.surfaces import standard_streams
 from coderelay.surfaces.feishu.bot_options import BotOptions
@@ -177,7 +178,8 @@ def _chat_options(app: App, settings: FeishuConfig) -> BotOptions:
 
 def _check_library() -> None:
     if find_spec("lark_oapi") is None:
-        raise CannotRun("coder feishu needs lark-oapi", "Install it: pip install 'coderelay[feishu]'")
+        how = say("Install it: {command}", command=install_command("lark-oapi"))
+        raise CannotRun("coder feishu needs lark-oapi", how)
 
 
 async def _change_link(action: str, host: Host, app_id: str) -> int:

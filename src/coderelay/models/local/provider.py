@@ -20,6 +20,7 @@ from coderelay.models.model import Piece, Request
 from coderelay.models.model_card import Card
 from coderelay.models.schema_chat.model import SchemaChat
 from coderelay.protocol.errors import CannotRun, ModelFailed
+from coderelay.protocol.install_command import install_command
 from coderelay.protocol.translatable import say
 from coderelay.workspace.processes.environment import command_environment
 
@@ -44,7 +45,8 @@ class LocalModels:
         """Raises CannotRun, saying what to do."""
         path = self._path(model.partition(":")[2])
         if find_spec("xllamacpp") is None:
-            raise CannotRun(f"{model} needs xllamacpp to run", "Install it with: pip install 'coderelay[local]'")
+            how = say("Install it: {command}", command=install_command("xllamacpp"))
+            raise CannotRun(f"{model} needs xllamacpp to run", how)
         server = self._servers.setdefault(path, LocalServer(path, self.card.context, self._env))
         return LocalChat(model, self.card, server)
 

@@ -7,11 +7,8 @@ import asyncio
 import os
 import random
 import re
-import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
-from importlib.util import find_spec
-from shlex import quote
 from typing import Any, LiteralString, TypeVar
 
 from coderelay.protocol.errors import (
@@ -23,24 +20,20 @@ from coderelay.protocol.errors import (
     StoreLocked,
     StoreReadOnly,
 )
+from coderelay.protocol.install_command import install_command
 from coderelay.protocol.translatable import say
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
 
 
-def _how_to_install() -> str:
-    """The command that installs the driver beside this program, however that was installed."""
-    python = quote(sys.executable)
-    pip = f"{python} -m pip install" if find_spec("pip") is not None else f"uv pip install --python {python}"
-    return f"{pip} 'psycopg[binary]'"
-
-
 try:
     import psycopg
     from psycopg import adapt, conninfo, pq
 except ImportError as error:
-    raise StoreFailed("PostgreSQL needs psycopg", say("Install it: {command}", command=_how_to_install())) from error
+    raise StoreFailed(
+        "PostgreSQL needs psycopg", say("Install it: {command}", command=install_command("psycopg[binary]"))
+    ) from error
 
 
 Connection = psycopg.AsyncConnection[Row]

@@ -204,7 +204,8 @@ class SqliteStore:
 
     async def _write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         for _ in range(_OPENINGS):
-            await self._be_open()
+            if self._is_closed or self._lost is not None or self._opening.locked():
+                await self._be_open()
             if self._writer is None:
                 await self._open_anew()
             assert self._writer is not None

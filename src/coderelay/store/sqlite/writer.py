@@ -1,6 +1,6 @@
 """Runs the jobs that write, each in a transaction and in the order in which they came.
 
-A job that comes alone is done at once, on the event loop: handing it to a thread and back takes longer than the
+A job that comes alone is done at once, by whoever submits it: handing it to a thread and back takes longer than the
 commit itself. Jobs that come together share one commit, which a thread of the writer makes; each succeeds or fails on
 its own. The thread also takes what may last: waiting for locks, a slow disk, and the checkpoints of SQLite.
 """
@@ -30,8 +30,8 @@ _KNOWN_HEADS = 256
 _LEAVING_SECONDS = 3.0
 _QUICK_SECONDS = 0.003
 """A commit that takes longer holds up the event loop too much."""
-_SLOW_SECONDS = 1.0
-"""How long the thread does everything after such a commit."""
+_THREAD_SECONDS, _LONGEST_THREAD_SECONDS = 0.05, 1.0
+"""How long the thread does everything after such a commit; twice as long each time if the next one is slow, too."""
 _CHECKPOINT_JOBS = 128
 """The thread does every 128th job at least, and SQLite's checkpoint with it."""
 _CHECKPOINT_PAGES = 1000
@@ -66,9 +66,11 @@ class Writer:
         self._tell = tell
         self._rolled_back = rolled_back
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._arrived: list[_Job] = []  # in this cycle of the event loop
         self._using = threading.Lock()  # held by whoever uses the connection
+        self._is_working_here = False  # until the present cycle of the event loop ends
+        self._is_grouping = False  # the last jobs that the thread did had come together
         self._thread_until = 0.0
+        self._thread_seconds = _THREAD_SECONDS
         self._done_here = 0
         self._thread: threading.Thread | None = None
         self._door = threading.Lock()
@@ -79,48 +81,50 @@ class Writer:
 
     async def submit(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run `work` in a transaction. Returns when it is on disk. Cancelling the caller does not undo it: that only
-        cancels the future."""
+        cancels the waiting."""
         loop = asyncio.get_running_loop()
         job = _Job(work, loop, loop.create_future())
         with self._door:
             if self._is_closing:
                 raise closed(self._path)
-            if self._arrived or not self._may_work_here():
-                self._hand_over([job])
-            else:
-                self._arrived.append(job)
-                loop.call_soon(self._work_here)
+            is_mine = self._may_work_here() and self._using.acquire(blocking=False)
+            if not is_mine:
+                self._hand_over(job)
+        if is_mine:
+            await self._work_here(job)
         return await job.future
 
     def _may_work_here(self) -> bool:
-        return self._jobs.empty() and not self._using.locked() and time.monotonic() >= self._thread_until
+        return not (
+            self._is_working_here
+            or self._is_grouping
+            or self._done_here >= _CHECKPOINT_JOBS
+            or not self._jobs.empty()
+            or time.monotonic() < self._thread_until
+        )
 
-    def _hand_over(self, jobs: list[_Job]) -> None:
+    def _hand_over(self, job: _Job) -> None:
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="coder-writer", daemon=True)
             self._thread.start()
-        for job in (*self._arrived, *jobs):
-            self._jobs.put(job)
-        self._arrived.clear()
+        self._jobs.put(job)
 
-    def _work_here(self) -> None:
-        with self._door:
-            if not self._arrived:
-                return  # others came, and the thread does them together
-            if self._done_here < _CHECKPOINT_JOBS and self._using.acquire(blocking=False):
-                job = self._arrived.pop()
-            else:
-                self._hand_over([])
-                return
+    async def _work_here(self, job: _Job) -> None:
+        """Jobs that come in the same cycle of the event loop come together with this one: the thread does them."""
+        self._is_working_here = True
         try:
-            is_done = self._transact_here(job)
+            try:
+                is_done = self._transact_here(job)
+            finally:
+                self._using.release()
+            if is_done:
+                _resolve([job])
+            else:
+                with self._door:
+                    self._hand_over(job)
+            await asyncio.sleep(0)
         finally:
-            self._using.release()
-        if is_done:
-            _resolve([job])
-        else:
-            with self._door:
-                self._hand_over([job])
+            self._is_working_here = False
 
     def _transact_here(self, job: _Job) -> bool:
         """Do the job if nobody else has locked the file."""
@@ -136,8 +140,12 @@ class Writer:
             self._finish([job])
         except Exception as error:  # noqa: BLE001 - whoever submitted the job is told
             job.error = self._failure(error)
-        if time.monotonic() - began > _QUICK_SECONDS:
-            self._thread_until = time.monotonic() + _SLOW_SECONDS
+        ended = time.monotonic()
+        if ended - began > _QUICK_SECONDS:
+            self._thread_until = ended + self._thread_seconds
+            self._thread_seconds = min(2 * self._thread_seconds, _LONGEST_THREAD_SECONDS)
+        else:
+            self._thread_seconds = _THREAD_SECONDS
         return True
 
     def hurry(self) -> None:
@@ -165,8 +173,6 @@ class Writer:
         with self._door:
             self._is_closing = True
             self._lastly = lastly
-            if self._arrived:
-                self._hand_over([])
             self._jobs.put(None)
         if self._thread is None or not self._thread.is_alive():
             lastly()
@@ -180,6 +186,7 @@ class Writer:
                     self._done_here = 0
                     self._connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
                 self._commit(group)
+            self._is_grouping = len(group) > 1
             for loop in {job.loop for job in group}:
                 mine = [job for job in group if job.loop is loop]
                 with suppress(RuntimeError):  # the loop is closed, and whoever waited is gone with it

@@ -2,6 +2,7 @@
 
 from contextlib import aclosing
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -10,6 +11,7 @@ from coderelay.protocol.commands import Accepted
 from coderelay.protocol.errors import BadInput, UnknownAsk
 from coderelay.protocol.events import TurnStarted
 from coderelay.protocol.ids import SessionId
+from coderelay.protocol.queries import Query
 from coderelay.surfaces.feishu.chat_state import ChatState, current_state
 from coderelay.surfaces.feishu.execution import Execution, start_execution
 from coderelay.surfaces.feishu.execution_messages import (
@@ -25,6 +27,7 @@ from tests.house import house, story
 from tests.model_server import bash, call, hangs, proposes, says, script
 
 ANNE = By(who="feishu:ou_anne", via="feishu")
+T = TypeVar("T")
 ASK = call("ask_user", questions=[{"question": "Which name?"}])
 
 
@@ -79,6 +82,33 @@ def _told(message: Message) -> list[str]:
             return [f"over: {ended.ending}"]
         case _:
             return []
+
+
+@story
+async def test_an_ask_raised_while_the_stream_began_was_told_before_its_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with house(tmp_path, script(proposes(bash("rm x")))) as coder:
+        session = await coder.create(mode="default")
+        execution = Execution(coder.host, session, ANNE)
+        answer = coder.host.get
+
+        async def answer_late(query: Query[T]) -> T:
+            """What is asked first is answered as it was before the turn began, and everything else afterwards."""
+            answered = await answer(query)
+            monkeypatch.setattr(coder.host, "get", answer)
+            await execution.send_message("go")
+            await coder.asks()
+            return answered
+
+        monkeypatch.setattr(coder.host, "get", answer_late)
+        told: list[str] = []
+        async with aclosing(execution.stream) as stream:
+            async for each in stream:
+                told += [type(message).__name__ for message in each.messages]
+                if "ConfirmationRequired" in told and each.is_caught_up:
+                    break
+        assert told == ["PromptQueued", "TurnBegan", "ConfirmationRequired"]
 
 
 @story

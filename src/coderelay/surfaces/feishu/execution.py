@@ -63,10 +63,11 @@ class Execution:
     async def stream(self) -> AsyncGenerator[InStream, None]:
         """What has happened after the cursor and happens from now on, until the session is at rest or deleted."""
         messages = MessagesFromLog(self.session)
-        head = (await self._client.get(ShowSession(self.session))).head
         rows, events = await join_family(self._client, self.session, self._after)
         asks = [(each.session, each.ask) for each in rows]
         async with aclosing(events) as feed:
+            # Read after the asks, so that the events which opened them come first: they are told in their place.
+            head = (await self._client.get(ShowSession(self.session))).head
             if self._after >= head:
                 yield InStream(tuple(messages.not_told(asks)), is_caught_up=True)
                 if await self._is_at_rest():

@@ -33,9 +33,9 @@ quick: setup ## under a minute, for every commit: all checks of the product, its
 lint: setup lint-text
 	$(BIN)/pyright --warnings >.pyright.log || { cat .pyright.log; exit 1; }
 
-# The types of the product, and of what was changed beside it since the last commit; `make test` looks at all.
+# The types of what was changed in the product, and beside it since the last commit; `make test` looks at all.
 quick-lint: lint-text
-	$(BIN)/pyright --warnings src $(CHANGED) >.pyright.log || { cat .pyright.log; exit 1; }
+	$(BIN)/python -m tools.check_types $(CHANGED) >.pyright.log || { cat .pyright.log; exit 1; }
 
 lint-text:
 	$(BIN)/ruff check -q .
@@ -75,7 +75,7 @@ wheel: setup ## dist/coderelay-VERSION.whl, for `pipx install` and `uv tool inst
 
 soak: setup ## hundreds of random kills, and how many of each kind; an hour or two
 	@rm -f .soak_tally
-	CODER_SOAK=300 CODER_SOAK_TALLY=$(CURDIR)/.soak_tally $(BIN)/python -m pytest -q -n $(WORKERS) -k "random or many_more_orders or recognised" tests/crash tests/asks tests/blocking tests/session tests/policy
+	CODER_SOAK=300 CODER_SOAK_TALLY=$(CURDIR)/.soak_tally $(BIN)/python -m pytest -q -n $(WORKERS) -k "random or many_more_orders or recognised or whatever_a_rule" tests/crash tests/asks tests/blocking tests/session tests/policy
 	@sort .soak_tally | uniq -c
 
 mutants: setup ## record anew how each wrong rule of the session is found; about five minutes

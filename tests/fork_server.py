@@ -8,18 +8,22 @@ process is a real one, with its own pid, descriptors, environment and end by kil
 """
 
 import asyncio
+import fcntl
 import gc
 import os
 import socket
 import sys
+import termios
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NoReturn
 
 import msgspec
 
 from coderelay import cli
 from coderelay.cli import answer, asks, resume, sessions  # from here on, what the programs would load late
+from coderelay.cli.startup import repl, repl_startup
 from coderelay.config import edit_config
 from coderelay.config.detect import detect
 from coderelay.host import live_output, undo
@@ -27,6 +31,8 @@ from coderelay.models.openai_chat import model
 from coderelay.policy.shell import allow_rules, build_programs, command_verdict, deny_rules, tree_sitter_words
 from coderelay.store.postgres import store as postgres_store
 from coderelay.surfaces import headless
+from coderelay.surfaces.terminal import picker, plain_repl
+from coderelay.surfaces.terminal.drawing import code, diffs, markdown_stream
 from coderelay.workspace.sandbox import bubblewrap, landlock, sandbox
 from coderelay.workspace.trees import snapshots
 from tests.background import stopping
@@ -38,6 +44,7 @@ LOADED_EARLY = (
     *(answer, asks, resume, sessions, edit_config, detect, live_output, undo, model, postgres_store, headless),
     *(allow_rules, build_programs, command_verdict, deny_rules, tree_sitter_words),
     *(bubblewrap, landlock, sandbox, snapshots),
+    *(repl, repl_startup, picker, plain_repl, code, diffs, markdown_stream),
 )
 PROGRAMS: dict[str, Callable[[], object]] = {
     "coder": cli.run,
@@ -53,7 +60,7 @@ def main(descriptor: int) -> None:
     gc.freeze()  # what is loaded stays shared
     with socket.socket(fileno=descriptor) as door:
         while True:
-            request, streams, _, _ = socket.recv_fds(door, 1 << 20, 2)
+            request, streams, _, _ = socket.recv_fds(door, 1 << 20, 3)
             if not request:
                 return
             door.send(
@@ -76,9 +83,13 @@ def _answer(request: Start | Reap, door: socket.socket, streams: list[int]) -> i
 def _become(start: Start, streams: list[int]) -> NoReturn:
     code: object = 1
     try:
-        for number, stream in enumerate(streams, 1):
+        for number, stream in enumerate(streams):
             os.dup2(stream, number)
             os.close(stream)
+        if start.at_terminal:
+            os.setsid()
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that Ctrl-C and a new size reach it as signals
+            sys.stdout = open(1, "w", buffering=1, closefd=False)  # noqa: SIM115 - until the process ends
         os.environ.clear()
         os.environ.update({os.fsdecode(name): os.fsdecode(value) for name, value in start.env.items()})
         os.chdir(start.cwd)
@@ -88,7 +99,8 @@ def _become(start: Start, streams: list[int]) -> NoReturn:
         code = left.code
     except BaseException:  # noqa: BLE001 - nothing may go back to the server's loop
         traceback.print_exc()
-    sys.stdout.flush()
+    with suppress(OSError):  # the reader, or the terminal, is gone
+        sys.stdout.flush()
     os._exit(code if isinstance(code, int) else 1)
 
 

@@ -22,12 +22,14 @@ _AT_START = {"LANG": "C.UTF-8", "PYTHONWARNINGS": "error"}
 
 
 class Start(Struct, frozen=True, tag=True):
-    """Answered with a pid. Comes with two descriptors, for stdout and stderr."""
+    """Answered with a pid. Comes with three descriptors: stdin, stdout and stderr. With `at_terminal`, they are a
+    terminal, which becomes the process's own."""
 
     program: str
     arguments: tuple[bytes, ...]
     env: dict[bytes, bytes]
     cwd: bytes
+    at_terminal: bool
 
 
 class Reap(Struct, frozen=True, tag=True):
@@ -37,11 +39,11 @@ class Reap(Struct, frozen=True, tag=True):
 
 
 class ForkedProcess:
-    def __init__(self, server: "ForkServer", pid: int, stdout: IO[str], stderr: IO[str]) -> None:
+    def __init__(self, server: "ForkServer", pid: int, stdout: IO[str] | None, stderr: IO[str] | None) -> None:
         self.pid = pid
         self.returncode: int | None = None
-        self.stdout: IO[str] | None = stdout
-        self.stderr: IO[str] | None = stderr
+        self.stdout = stdout
+        self.stderr = stderr
         self._server = server
         self._pidfd = os.pidfd_open(pid)
         self._readers: list[_Reader] = []
@@ -121,13 +123,32 @@ class ForkServer:
     def start(self, program: str, arguments: Sequence[str], env: Mapping[str, str], cwd: Path) -> ForkedProcess:
         out, out_end = os.pipe()
         err, err_end = os.pipe()
-        words = tuple(map(os.fsencode, arguments))
-        variables = {os.fsencode(name): os.fsencode(value) for name, value in env.items()}
-        request = Start(program, words, variables, os.fsencode(cwd))
-        pid = self._ask(request, out_end, err_end)
+        with open(os.devnull, "rb") as nothing:
+            pid = self._fork(program, arguments, env, cwd, (nothing.fileno(), out_end, err_end))
         os.close(out_end)
         os.close(err_end)
         return ForkedProcess(self, pid, _text(out), _text(err))
+
+    def start_at_terminal(
+        self, program: str, arguments: Sequence[str], env: Mapping[str, str], cwd: Path, terminal: int
+    ) -> ForkedProcess:
+        """The process reads from and writes to a terminal of its own, whose descriptor the caller closes."""
+        pid = self._fork(program, arguments, env, cwd, (terminal, terminal, terminal), at_terminal=True)
+        return ForkedProcess(self, pid, None, None)
+
+    def _fork(
+        self,
+        program: str,
+        arguments: Sequence[str],
+        env: Mapping[str, str],
+        cwd: Path,
+        streams: tuple[int, int, int],
+        *,
+        at_terminal: bool = False,
+    ) -> int:
+        words = tuple(map(os.fsencode, arguments))
+        variables = {os.fsencode(name): os.fsencode(value) for name, value in env.items()}
+        return self._ask(Start(program, words, variables, os.fsencode(cwd), at_terminal), *streams)
 
     def reap(self, pid: int) -> int:
         return self._ask(Reap(pid))

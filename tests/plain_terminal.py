@@ -3,17 +3,17 @@
 import os
 import select
 import subprocess
-import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 
-from tests.coder_process import PROGRAM, Coder
+from tests.coder_process import Coder
+from tests.forked_process import ForkedProcess, fork_server
 from tests.patience import PATIENCE
 
 
 class Terminal:
-    def __init__(self, process: subprocess.Popen[bytes], screen: int) -> None:
+    def __init__(self, process: subprocess.Popen[bytes] | ForkedProcess, screen: int) -> None:
         self.process = process
         self.text = ""
         self._screen = screen
@@ -52,16 +52,8 @@ class Terminal:
 @contextmanager
 def terminal(coder: Coder, *arguments: str) -> Generator[Terminal]:
     ours, theirs = os.openpty()
-    process = subprocess.Popen(
-        [sys.executable, *PROGRAM, *arguments],
-        cwd=coder.cwd,
-        env={**coder.env, "TERM": "dumb"},
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        start_new_session=True,
-        preexec_fn=_take_terminal,
-    )
+    env = {**coder.env, "TERM": "dumb"}
+    process = fork_server().start_at_terminal("coder", arguments, env, coder.cwd, theirs)
     os.close(theirs)
     try:
         yield Terminal(process, ours)
@@ -69,11 +61,3 @@ def terminal(coder: Coder, *arguments: str) -> Generator[Terminal]:
         process.kill()
         process.wait()
         os.close(ours)
-
-
-def _take_terminal() -> None:
-    """Make the new terminal the process's own, so that Ctrl-C reaches it as a signal."""
-    import fcntl
-    import termios
-
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)

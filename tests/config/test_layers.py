@@ -222,7 +222,7 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
 FILES = st.fixed_dictionaries({}, optional=VALUES)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(person=FILES, folder=FILES)
 def test_x36_an_untrusted_folder_can_only_tighten(person: dict[str, Any], folder: dict[str, Any]) -> None:
     mine, layered = _layer(person, folder)
@@ -242,7 +242,7 @@ def test_x36_the_check_finds_each_key_that_a_folder_could_just_set(key: str, mon
     find(st.tuples(st.one_of(st.just(dict[str, Any]()), one), one), is_found)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(person=FILES, folder=FILES)
 def test_x36_trust_makes_a_difference_exactly_if_something_loosens(
     person: dict[str, Any], folder: dict[str, Any]

@@ -33,20 +33,29 @@ def parsed(file: Path) -> ast.Module:
     return ast.parse(file.read_text())
 
 
+@cache
+def _calls(file: Path, *functions: str) -> list[ast.Call]:
+    """The calls of these functions. A file that has none of the names is not parsed."""
+    if not re.search(rf"\b({'|'.join(functions)})\(", file.read_text()):
+        return []
+    calls = [node for node in ast.walk(parsed(file)) if isinstance(node, ast.Call)]
+    return [call for call in calls if isinstance(call.func, ast.Name) and call.func.id in functions]
+
+
 def said_in(file: Path, *functions: str) -> Iterator[Said | Unclear]:
     """What is given to these functions: `t` and `say`, unless they are named."""
+    if not (calls := _calls(file, *(functions or ("t", "say")))):
+        return
     tree = parsed(file)
     constants = _constants(tree)
-    named = functions or ("t", "say")
-    for call in ast.walk(tree):
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in named:
-            where = f"{file.relative_to(ROOM)}:{call.lineno}"
-            values = frozenset(each.arg or "**" for each in call.keywords)
-            texts = _texts(call.args[0], constants, ast.get_docstring(tree, clean=False))
-            if texts is None:
-                yield Unclear(where)
-            else:
-                yield from (Said(where, text, values) for text in texts)
+    for call in calls:
+        where = f"{file.relative_to(ROOM)}:{call.lineno}"
+        values = frozenset(each.arg or "**" for each in call.keywords)
+        texts = _texts(call.args[0], constants, ast.get_docstring(tree, clean=False))
+        if texts is None:
+            yield Unclear(where)
+        else:
+            yield from (Said(where, text, values) for text in texts)
 
 
 def constants_of(file: str) -> dict[str, list[str]]:
@@ -95,12 +104,10 @@ def _strings(value: ast.expr) -> list[str]:
 
 def records_in(file: Path) -> Iterator[tuple[str, str]]:
     """The English and the Chinese of each `Localized(...)`: what records say of themselves."""
-    for node in ast.walk(parsed(file)):
-        match node:
-            case ast.Call(func=ast.Name(id="Localized"), args=[english, chinese]):
-                yield ast.literal_eval(english), ast.literal_eval(chinese)
-            case _:
-                pass
+    for call in _calls(file, "Localized"):
+        if len(call.args) == 2:
+            english, chinese = call.args
+            yield ast.literal_eval(english), ast.literal_eval(chinese)
 
 
 def strings_in(file: Path) -> Iterator[str]:

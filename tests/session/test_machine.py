@@ -72,9 +72,8 @@ def test_a62_c11_c28_d02_d03_d11_d18_d22_x05_x08_x12_x22_x25_x37_promises_hold_i
     run_state_machine_as_test(SessionMachine, settings=settings(_ANY, max_examples=_EXAMPLES, stateful_step_count=70))
 
 
-@pytest.mark.quick
 def test_d02_d03_d18_d22_x12_x24_x25_promises_hold_for_an_agent_that_blocks() -> None:
-    run_state_machine_as_test(BlockingMachine, settings=settings(_FIXED, max_examples=25, stateful_step_count=50))
+    run_state_machine_as_test(BlockingMachine, settings=settings(_FIXED, max_examples=12, stateful_step_count=50))
 
 
 @_SEARCH
@@ -83,9 +82,8 @@ def test_d02_d03_d18_d22_x12_x24_x25_promises_hold_for_an_agent_that_blocks_in_m
     run_state_machine_as_test(BlockingMachine, settings=many)
 
 
-@pytest.mark.quick
 def test_b56_promises_hold_for_an_agent_that_hands_in_its_own_messages() -> None:
-    run_state_machine_as_test(VerbatimMachine, settings=settings(_FIXED, max_examples=25, stateful_step_count=50))
+    run_state_machine_as_test(VerbatimMachine, settings=settings(_FIXED, max_examples=12, stateful_step_count=50))
 
 
 @_SEARCH
@@ -94,15 +92,24 @@ def test_b56_promises_hold_for_an_agent_that_hands_in_its_own_messages_in_many_m
     run_state_machine_as_test(VerbatimMachine, settings=many)
 
 
-@pytest.mark.quick
 def test_x04_x05_x24_promises_hold_for_owners_that_leave_a_blocking_turn() -> None:
-    run_state_machine_as_test(ParkingMachine, settings=settings(_FIXED, max_examples=25, stateful_step_count=50))
+    run_state_machine_as_test(ParkingMachine, settings=settings(_FIXED, max_examples=12, stateful_step_count=50))
 
 
 @_SEARCH
 def test_x04_x05_x24_promises_hold_for_owners_that_leave_a_blocking_turn_in_many_more_orders_of_moves() -> None:
     many = settings(_ANY, max_examples=_EXAMPLES, stateful_step_count=70)
     run_state_machine_as_test(ParkingMachine, settings=many)
+
+
+def test_a59_x20_promises_hold_with_settings_that_wait_and_cleared_histories() -> None:
+    run_state_machine_as_test(SettingsMachine, settings=settings(_FIXED, max_examples=15, stateful_step_count=60))
+
+
+@_SEARCH
+def test_a59_x20_promises_hold_with_settings_that_wait_in_many_more_orders_of_moves() -> None:
+    many = settings(_ANY, max_examples=_EXAMPLES, stateful_step_count=70)
+    run_state_machine_as_test(SettingsMachine, settings=many)
 
 
 ALL_MUTANTS = [

@@ -3,8 +3,6 @@
 from typing import Any
 
 import pytest
-from hypothesis import settings
-from hypothesis.stateful import run_state_machine_as_test
 from msgspec.structs import replace
 
 from coderelay.protocol.commands import ConfigureSession, CreateSession
@@ -16,17 +14,11 @@ from coderelay.session import decide
 from coderelay.session.settings import Facts, configure
 from coderelay.session.state import State
 from tests.session.choices import BEYOND
-from tests.session.persons_later import SettingsMachine
 from tests.session.play import ANNE, FACTS, SESSION, Play
 from tests.session.row import of_row, of_state
 from tests.session.test_clear import read_by_page
 
 pytestmark = pytest.mark.quick
-
-
-def test_a59_x20_promises_hold_with_settings_that_wait_and_cleared_histories() -> None:
-    wanted = settings(deadline=None, derandomize=True, database=None, max_examples=40, stateful_step_count=60)
-    run_state_machine_as_test(SettingsMachine, settings=settings(wanted, report_multiple_bugs=False))
 
 
 def running(mode: Mode = "default", **now: Any) -> Play:

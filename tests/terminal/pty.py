@@ -21,12 +21,14 @@ import threading
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import pyte
 from msgspec import Struct
 
 from tests.coder_process import PROGRAM, Coder
+from tests.forked_process import ForkedProcess, fork_server, is_like_server
 from tests.patience import PATIENCE
 from tests.terminal.emulator import Emulator
 
@@ -74,7 +76,7 @@ class Seen(Struct, frozen=True):
 
 
 class Terminal:
-    def __init__(self, process: subprocess.Popen[bytes], side: int, columns: int, rows: int) -> None:
+    def __init__(self, process: subprocess.Popen[bytes] | ForkedProcess, side: int, columns: int, rows: int) -> None:
         self.process = process
         self._side = side
         self._emulator = Emulator(columns, rows)
@@ -226,25 +228,39 @@ def at_terminal(
     env: Mapping[str, str] | None = None,
     program: Sequence[str] = PROGRAM,
     cwd: Path | None = None,
+    forked: bool = False,
 ) -> Generator[Terminal]:
+    """`forked` from a process that has loaded `coder`: for tests that are not about how it begins."""
     ours, theirs = os.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-    process = subprocess.Popen(
-        [sys.executable, *program, *arguments],
-        cwd=cwd or coder.cwd,
-        env={**coder.env, "TERM": "xterm-256color", "LANG": "C.UTF-8", "CODER_LANG": "en", **(env or {})},
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        start_new_session=True,
-        preexec_fn=_take_terminal,
-    )
+    whole_env = {**coder.env, "TERM": "xterm-256color", "LANG": "C.UTF-8", "CODER_LANG": "en", **(env or {})}
+    start = _fork if forked and is_like_server(whole_env) else partial(_start, program)
+    process = start(arguments, whole_env, cwd or coder.cwd, theirs)
     os.close(theirs)
     terminal = Terminal(process, ours, columns, rows)
     try:
         yield terminal
     finally:
         terminal.close()
+
+
+def _fork(arguments: Sequence[str], env: Mapping[str, str], cwd: Path, terminal: int) -> ForkedProcess:
+    return fork_server().start_at_terminal("coder", arguments, env, cwd, terminal)
+
+
+def _start(
+    program: Sequence[str], arguments: Sequence[str], env: Mapping[str, str], cwd: Path, terminal: int
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, *program, *arguments],
+        cwd=cwd,
+        env=env,
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        start_new_session=True,
+        preexec_fn=_take_terminal,
+    )
 
 
 def _take_terminal() -> None:

@@ -24,7 +24,7 @@ SNAPSHOTS = Path(__file__).parent / "snapshots"
 def repl(
     coder: Coder, *arguments: str, columns: int = 100, rows: int = 30, env: Mapping[str, str] | None = None
 ) -> Generator[Terminal]:
-    with at_terminal(coder, *arguments, columns=columns, rows=rows, env=env) as terminal:
+    with at_terminal(coder, *arguments, columns=columns, rows=rows, env=env, forked=True) as terminal:
         terminal.wait_until(
             lambda seen: has_session(status_of(seen)),
             "the first prompt and the session behind it",

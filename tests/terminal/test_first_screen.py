@@ -54,8 +54,10 @@ def test_the_status_line_uses_the_width_of_the_terminal(serve: Serve, coder_on: 
     priced = coder_on(serve(script(proposes(bash("touch x")))))
     with repl(priced, "--model", "openai:gpt-5.5", columns=80) as terminal:
         terminal.enter("go")
-        seen = asks(terminal, "touch x")
-        assert re.search(r"· \$\d\.\d{4} \? waiting for you$", status_of(seen)), status_of(seen)
+        asks(terminal, "touch x")
+        terminal.wait_until(
+            lambda seen: re.search(r"· \$\d\.\d{4} \? waiting for you$", status_of(seen)), "the price, not cut"
+        )
 
 
 @pytest.mark.parametrize("word", ["exit", "quit"])

@@ -75,14 +75,14 @@ def _is_short(answer: tuple[int, dict[str, str], bytes]) -> bool:
     return status < 500 and headers["content-type"] == "application/json" and is_error and b"Traceback" not in body
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(path=st.sampled_from(READS), query=st.lists(st.tuples(NAMES, PLACES), max_size=3))
 def test_junk_in_a_query_is_answered(wire: Wire, path: str, query: list[tuple[str, Any]]) -> None:
     told = "&".join(f"{name}={_quoted(value)}" for name, value in query)
     assert _is_short(wire.ask("GET", f"{path}?{told}"))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(place=PLACES)
 def test_junk_in_a_path_is_answered(wire: Wire, place: Any) -> None:
     status, _, body = answer = wire.ask("GET", f"/api/sessions/{_quoted(place)}/export")
@@ -90,7 +90,7 @@ def test_junk_in_a_path_is_answered(wire: Wire, place: Any) -> None:
     assert (status, json.loads(body)) == (404, {"error": json.loads(body)["error"]})
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(path=st.sampled_from(WRITES), body=BODIES)
 def test_junk_in_a_body_is_answered(wire: Wire, path: str, body: bytes) -> None:
     assert _is_short(wire.ask("POST", path, body or b" "))

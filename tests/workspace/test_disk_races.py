@@ -22,7 +22,7 @@ from coderelay.workspace.files.disk import Disk
 SECRET = b"secret"
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
 TRIES = 2000
-SECONDS = 4.0  # two threads that take turns unluckily are slow
+SECONDS = 1.5  # two threads that take turns unluckily are slow
 
 
 @pytest.fixture(params=["walk", "openat2"], autouse=True)

@@ -10,13 +10,13 @@ import pytest
 from coderelay.client import old_log_texts
 from coderelay.client.language import retell, speak
 from coderelay.policy.secrets.masking import Secrets
+from coderelay.protocol.autorun_files import OBEYED_FILES, PACKAGE_JSON
 from coderelay.protocol.calls import CallId, Denied, Failed, Finished, one_line
 from coderelay.protocol.codec import decode, encode, kind_of
 from coderelay.protocol.errors import BadInput, UnknownSession
 from coderelay.protocol.events import CallEnded, TurnEnded
 from coderelay.protocol.ids import MessageId, TurnId
 from coderelay.protocol.languages import read_language
-from coderelay.protocol.obeyed_files import OBEYED_FILES, PACKAGE_JSON
 from coderelay.protocol.translatable import Sentence, Translatable, join_texts, said_of, say, with_template
 from tests.language.literals import PLACE, ROOM, Said, parsed, said_in
 

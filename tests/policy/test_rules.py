@@ -7,7 +7,7 @@ from coderelay.policy.rules import OddRule, Rules
 from coderelay.protocol.calls import Kind, Need
 from coderelay.protocol.session_events import Mode
 from coderelay.tools.all_tools import SPECS
-from tests.policy.written_rules import read_rule, read_rules
+from tests.policy.rule_parsing import read_rule, read_rules
 
 pytestmark = pytest.mark.quick
 

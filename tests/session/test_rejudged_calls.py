@@ -9,8 +9,8 @@ from coderelay.protocol.ids import AskId, CallId, OwnerId, TurnId
 from coderelay.session import turn_events
 from coderelay.session.next_action import Wait, next_action
 from coderelay.session.state import CallState, State
-from tests.session.play import Play
-from tests.session.proposals import MAKE, Proposed, allowed, asked, denied
+from tests.session.played_session import Play
+from tests.session.proposed_calls import MAKE, Proposed, allowed, asked, denied
 
 pytestmark = pytest.mark.quick
 

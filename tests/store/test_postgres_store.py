@@ -16,7 +16,7 @@ from coderelay.protocol.events import AnyEvent, PromptAdmitted, Recorded, Sessio
 from coderelay.protocol.ids import PromptId, SessionId
 from coderelay.protocol.notebook import Change
 from coderelay.store.postgres import migrations
-from coderelay.store.postgres.changes import AppendNotices
+from coderelay.store.postgres.append_notifications import AppendNotices
 from coderelay.store.postgres.connection import Connection, ConnectionPool, PostgresServer
 from coderelay.store.postgres.store import PostgresStore
 from coderelay.store.store import Projection, Store

@@ -6,7 +6,7 @@ import pytest
 
 from coderelay.protocol.errors import ToolFailed
 from coderelay.workspace.files.disk import FileContent
-from coderelay.workspace.files.known_files import KnownFiles
+from coderelay.workspace.files.read_tracking import KnownFiles
 from tests.house import story
 from tests.tools.scene import lay_out, scene
 

@@ -7,7 +7,7 @@ import pytest
 from coderelay.client.old_log_texts import recognise
 from coderelay.client.overview import tools_in_words
 from coderelay.protocol.calls import ToolSpec, first_sentence
-from coderelay.protocol.session_info import ToolShown
+from coderelay.protocol.query_results import ToolShown
 from coderelay.tools.all_tools import SPECS, TOOLS
 from tests.language.literals import PLACE
 

@@ -24,14 +24,14 @@ from coderelay.config.trust_review import review_folder
 from coderelay.host.command_facts import facts_about
 from coderelay.host.host import Host
 from coderelay.policy.shell.command_verdict import ShellVerdict, judge_command
-from coderelay.policy.shell.rights import DiskFacts, rights_of
+from coderelay.policy.shell.requested_rights import DiskFacts, rights_of
 from coderelay.protocol.commands import RevokeApproval
 from coderelay.protocol.errors import BadInput, CoderError, UnknownApproval
 from coderelay.protocol.ids import APPROVALS, the_id_meant
 from coderelay.protocol.modes import MODE_NAMES
 from coderelay.protocol.queries import ListApprovals
+from coderelay.protocol.query_results import UntrustedSetting, UntrustedText
 from coderelay.protocol.session_events import Mode
-from coderelay.protocol.session_info import UntrustedSetting, UntrustedText
 from coderelay.protocol.translatable import encode_plain
 from coderelay.surfaces.standard_streams import write_json
 

@@ -12,11 +12,11 @@ from msgspec import Struct
 from coderelay.policy.approvals import SANDBOXES, covers, rights_wanted
 from coderelay.policy.preset_tables import ModeAnswer, files_others_obey, table_name, table_of
 from coderelay.policy.rules import PathBase, Rule, Rules, find_rule
-from coderelay.policy.shell.rights import NO_FACTS, DiskFacts
+from coderelay.policy.shell.requested_rights import NO_FACTS, DiskFacts
 from coderelay.protocol.asks import Approval
+from coderelay.protocol.autorun_files import PACKAGE_JSON, is_package_json, obeyed_by
 from coderelay.protocol.calls import Kind, Need, ToolSpecs
-from coderelay.protocol.obeyed_files import PACKAGE_JSON, is_package_json, obeyed_by
-from coderelay.protocol.secret_places import secret_beneath_home, secret_place
+from coderelay.protocol.secret_paths import secret_beneath_home, secret_place
 from coderelay.protocol.session_events import Mode, Preset
 from coderelay.protocol.translatable import say, with_template
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from coderelay.protocol.asks import BudgetAsk, OfferAsk, PermissionAsk, PlanAsk
-from coderelay.protocol.background import Gone
+from coderelay.protocol.background_commands import Gone
 from coderelay.protocol.calls import Denied, Outcome, Stopped, Unknown
 from coderelay.protocol.content import Usage, plus, text_of
 from coderelay.protocol.events import (
@@ -36,9 +36,9 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, OwnerId, TurnId
 from coderelay.protocol.session_events import Persistence
-from coderelay.session import background, blocking_agents
+from coderelay.session import background_commands, blocking_turns
 from coderelay.session.next_action import EndTurn, next_action
-from coderelay.session.shell import SHELL, first_events
+from coderelay.session.shell_turns import SHELL, first_events
 from coderelay.session.state import CallState, OpenTurn, State
 from coderelay.session.unrun_calls import Rejudge, cut_short, outcome_without_running
 
@@ -83,7 +83,8 @@ def claim(state: State, claim: Claim) -> list[AnyEvent]:
 
     A turn that is only to be ended is ended here, so that a process without an agent to run it can do that too.
     """
-    return [*_take(state, claim), *(event for each in claim.gone for event in background.end(state, each, Gone()))]
+    ended = (event for each in claim.gone for event in background_commands.end(state, each, Gone()))
+    return [*_take(state, claim), *ended]
 
 
 def _take(state: State, claim: Claim) -> list[AnyEvent]:
@@ -100,7 +101,7 @@ def _take(state: State, claim: Claim) -> list[AnyEvent]:
         case _:
             pass
     if state.is_blocking:
-        return [claimed, *blocking_agents.left_behind(state, claim.ends, claim.look)]
+        return [claimed, *blocking_turns.left_behind(state, claim.ends, claim.look)]
     running = [each for each in state.open_calls() if each.started_epoch is not None]
     lost = [_ended(each, claim.ends.get(each.call.id, Unknown())) for each in running]
     waiting = [each for each in state.open_calls() if each.started_epoch is None]
@@ -132,7 +133,7 @@ def after_message(
         steps = turn.steps + (message.author == "model")
         if prolonged := prolong(turn, why_go_on, steps):
             return [message, *prolonged]
-        left = blocking_agents.let_go(state) if state.is_blocking else []
+        left = blocking_turns.let_go(state) if state.is_blocking else []
         if message.author == "workflow":
             return [message, *finish(state, now=now, tree=tree)]
         ended = _turn_ended(
@@ -176,7 +177,7 @@ def finish(state: State, *, now: int, tree: str = "", why_go_on: str = "") -> li
     reason = last.stop_reason if last is not None else "end_turn"
     if turn.stop_requested:
         return []
-    left = blocking_agents.let_go(state) if state.is_blocking else []
+    left = blocking_turns.let_go(state) if state.is_blocking else []
     return [*left, _turn_ended(turn, "done", now, stop_reason=reason, tree=tree)]
 
 

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.ids import BackgroundId
-from coderelay.workspace.processes.background import BackgroundStatus
+from coderelay.workspace.processes.background_commands import BackgroundStatus
 from coderelay.workspace.workspace import Workspace
 
 

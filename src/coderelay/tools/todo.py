@@ -2,7 +2,7 @@
 
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
-from coderelay.protocol.session_info import Item, TodoArguments
+from coderelay.protocol.query_results import Item, TodoArguments
 from coderelay.protocol.translatable import say
 from coderelay.workspace.workspace import Workspace
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.errors import ToolFailed
 from coderelay.workspace.files.disk import Disk
-from coderelay.workspace.files.files import Editor, Files, FilesOnDisk, LentFiles
-from coderelay.workspace.files.known_files import KnownFiles
-from coderelay.workspace.processes.background import Background, no_background
+from coderelay.workspace.files.file_access import Editor, Files, FilesOnDisk, LentFiles
+from coderelay.workspace.files.read_tracking import KnownFiles
+from coderelay.workspace.processes.background_commands import Background, no_background
 from coderelay.workspace.processes.processes import OnOutput, Processes
 from coderelay.workspace.processes.session_processes import CommandContext, Commands
 

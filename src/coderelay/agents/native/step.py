@@ -27,8 +27,8 @@ from coderelay.protocol.content import Block, Note, Text, Thinking, text_of
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import HistoryCompacted, MessageAdded
 from coderelay.protocol.ids import CallId, MessageId, new_id
-from coderelay.protocol.live import Notice, TextDelta, ThinkingDelta
-from coderelay.protocol.session_info import SkillShown, SubagentShown
+from coderelay.protocol.live_updates import Notice, TextDelta, ThinkingDelta
+from coderelay.protocol.query_results import SkillShown, SubagentShown
 from coderelay.protocol.translatable import say
 from coderelay.session.state import State
 from coderelay.session.transcript import Message, Transcript, UserMessage, with_notes

@@ -32,7 +32,7 @@ from coderelay.protocol.modes import MODES
 from coderelay.protocol.session_events import Mode
 from coderelay.protocol.summary import MessageRow, Summary
 from coderelay.protocol.translatable import encode_plain
-from coderelay.session.summary import summarise
+from coderelay.session.summary_row import summarise
 from coderelay.session.transcript import result_text
 
 PERMISSION_MODES: dict[Mode, str] = {each.name: each.outside_name for each in MODES}

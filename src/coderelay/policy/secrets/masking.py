@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from coderelay.policy.secrets.base64_text import hide_encoded
 from coderelay.policy.secrets.key_formats import hide_shapes
-from coderelay.policy.secrets.named_values import hide_named
+from coderelay.policy.secrets.named_secrets import hide_named
 from coderelay.protocol.calls import Failed, Finished, Need, Outcome, Stopped
 
 MARKER = r"\[hidden secret: [a-z ]+\]"

@@ -13,7 +13,7 @@ from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.program_table import find_build, system_name, system_program
 from coderelay.policy.shell.programs.read_only_check import has_table, recognise
 from coderelay.policy.shell.programs.wrappers import unwrap
-from coderelay.protocol.secret_places import secret_word
+from coderelay.protocol.secret_paths import secret_word
 
 
 def allows(rule: tuple[str, ...], words: Sequence[Word], folders: tuple[str, ...], *, meets_secrets: bool) -> bool:

@@ -14,13 +14,13 @@ from msgspec import Struct
 from coderelay.policy.rule_patterns import host_matches, hosts_named, may_meet
 from coderelay.policy.rules import PathBase, Rule, is_about_paths, means_path
 from coderelay.policy.shell.parser import Script, Word, literal_script
+from coderelay.policy.shell.possible_commands import ShellText, walk
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
 from coderelay.policy.shell.programs.options import CommandFolders as Workspace
 from coderelay.policy.shell.programs.options import NotReadOnly, Options, check
 from coderelay.policy.shell.programs.program_table import system_name, system_program
 from coderelay.policy.shell.programs.wrappers import unwrap
 from coderelay.policy.shell.tree_sitter_words import find_nodes
-from coderelay.policy.shell.walk import ShellText, walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node

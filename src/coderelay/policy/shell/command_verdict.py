@@ -1,8 +1,8 @@
 """The verdict on a shell command: allow, ask or deny. Pure.
 
 The text is parsed once and read in two ways, which never swap roles. The literal reading (`parser`) proves that a
-command only reads; only a proof allows. The tolerant walk (`walk`) finds every command that may be written anywhere
-in the text; it can only make the verdict stricter.
+command only reads; only a proof allows. The tolerant walk (`possible_commands`) finds every command that may be
+written anywhere in the text; it can only make the verdict stricter.
 """
 
 import re
@@ -30,9 +30,9 @@ from coderelay.policy.shell.parser import (
 )
 from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.read_only_check import recognise, recognise_edit
-from coderelay.policy.shell.rights import NO_FACTS, DiskFacts, without_rights
+from coderelay.policy.shell.requested_rights import NO_FACTS, DiskFacts, without_rights
 from coderelay.protocol.calls import Right
-from coderelay.protocol.secret_places import secret_word
+from coderelay.protocol.secret_paths import secret_word
 from coderelay.protocol.session_events import Mode, Preset
 from coderelay.protocol.translatable import join_texts, say
 

@@ -12,8 +12,7 @@ from msgspec import Struct
 from coderelay.policy.rules import NO_RULES, CommandRules
 from coderelay.policy.shell.deny_rules import Spelling, is_mentioned, is_understood, match_rule
 from coderelay.policy.shell.parser import MOST_CHARACTERS, odd_character
-from coderelay.policy.shell.programs.program_table import base_name, find_program
-from coderelay.policy.shell.walk import (
+from coderelay.policy.shell.possible_commands import (
     MOST_WORDS,
     Command,
     LateSubstitution,
@@ -25,7 +24,8 @@ from coderelay.policy.shell.walk import (
     WrittenFile,
     walk,
 )
-from coderelay.protocol.secret_places import secret_in_text
+from coderelay.policy.shell.programs.program_table import base_name, find_program
+from coderelay.protocol.secret_paths import secret_in_text
 from coderelay.protocol.translatable import say
 
 _WHOLE = re.compile(

@@ -15,8 +15,8 @@ from coderelay.protocol.notebook import Notebook
 from coderelay.protocol.summary import Messages, Summary
 from coderelay.store.postgres.append import APPEND, Append, LogHead, project
 from coderelay.store.postgres.append_group import APPEND_GROUP, AppendQueue
-from coderelay.store.postgres.arrays import Texts, can_be_kept, escape_nul, unescape_nul
-from coderelay.store.postgres.changes import POLL_SECONDS, AppendNotices
+from coderelay.store.postgres.append_notifications import POLL_SECONDS, AppendNotices
+from coderelay.store.postgres.array_encoding import Texts, can_be_kept, escape_nul, unescape_nul
 from coderelay.store.postgres.connection import (
     PATIENCE_SECONDS,
     Connection,
@@ -30,7 +30,7 @@ from coderelay.store.postgres.connection import (
 from coderelay.store.postgres.migrations import migrate
 from coderelay.store.sqlite.store import wall_clock
 from coderelay.store.store import ChangeCursor, Changes, Projection
-from coderelay.store.stored import LAST_CHARACTER, messages_read, read_event, read_summary, refuse_holes
+from coderelay.store.stored_rows import LAST_CHARACTER, messages_read, read_event, read_summary, refuse_holes
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
 from coderelay.tools.editing.text_file import text_file
 from coderelay.workspace.files.disk import FileContent
-from coderelay.workspace.files.folders import real_path
+from coderelay.workspace.files.path_resolution import real_path
 from coderelay.workspace.workspace import Workspace
 
 MOST_BYTES = 10 * 1024 * 1024

@@ -5,12 +5,12 @@ from typing import Any, cast
 
 import msgspec
 
+from coderelay.protocol.autorun_files import is_package_json
 from coderelay.protocol.calls import Need
 from coderelay.protocol.errors import ToolFailed
-from coderelay.protocol.obeyed_files import is_package_json
 from coderelay.tools.editing.changes import FileEdit, is_hidden
 from coderelay.tools.editing.text_file import sendable
-from coderelay.workspace.files.files import LentFiles
+from coderelay.workspace.files.file_access import LentFiles
 from coderelay.workspace.workspace import Workspace
 
 _BYTES = 20_000

@@ -13,13 +13,15 @@ from typing import Literal, TypeVar
 
 from msgspec import Struct
 
+from coderelay.protocol.autorun_files import END_OF_NAME as _END
+from coderelay.protocol.autorun_files import folded
 from coderelay.protocol.calls import Seen
 from coderelay.protocol.errors import ToolFailed
-from coderelay.protocol.obeyed_files import END_OF_NAME as _END
-from coderelay.protocol.obeyed_files import folded
 from coderelay.protocol.translatable import say
 from coderelay.workspace.files.atomic_write import create, move_to_free_name, replace
-from coderelay.workspace.files.file_stat import (
+from coderelay.workspace.files.openat import LINK_IN_THE_WAY, make_folder, open_folder, remove_folders
+from coderelay.workspace.files.path_resolution import WorkspaceFolders, part, shown
+from coderelay.workspace.files.stat_checks import (
     check_expected,
     check_regular,
     check_replaceable,
@@ -27,8 +29,6 @@ from coderelay.workspace.files.file_stat import (
     saved_mark,
     status,
 )
-from coderelay.workspace.files.folders import WorkspaceFolders, part, shown
-from coderelay.workspace.files.openat import LINK_IN_THE_WAY, make_folder, open_folder, remove_folders
 
 T = TypeVar("T")
 # Opening must not block on a FIFO, and must not make a terminal our controlling terminal.

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from coderelay.protocol.calls import Right
-from coderelay.workspace.processes.output import FREE_BYTES
+from coderelay.workspace.processes.command_output import FREE_BYTES
 from coderelay.workspace.processes.processes import CannotStart, FinishedCommand, OnOutput, Processes, RunningCommand
 from coderelay.workspace.sandbox.confinement import Confinement, SandboxBackend
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from coderelay.protocol.obeyed_files import OBEYED_FILES, obeyed_by
-from coderelay.workspace.files.folders import is_in
+from coderelay.protocol.autorun_files import OBEYED_FILES, obeyed_by
+from coderelay.workspace.files.path_resolution import is_in
 from coderelay.workspace.sandbox.git_config_paths import named_by_git
 from coderelay.workspace.trees.repository import read_regular
 

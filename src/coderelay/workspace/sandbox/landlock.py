@@ -14,8 +14,8 @@ import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from coderelay.protocol.obeyed_files import obeyed_by
-from coderelay.workspace.files.folders import is_in
+from coderelay.protocol.autorun_files import obeyed_by
+from coderelay.workspace.files.path_resolution import is_in
 from coderelay.workspace.sandbox.profile import PROCESSES, Profile
 
 _SCRIPT = Path(__file__).with_name("landlock_child.py")

@@ -2,7 +2,7 @@
 
 A mount protects only what exists when the sandbox starts. What git would obey later, outside of the sandbox, can also
 be new: a repository in any folder, or a file that sends git to another one. So the files that git obeys are listed
-before the first command (`git_obeyed_files`), and what appears in a later list only is moved aside. A sandbox without
+before the first command (`git_autorun_files`), and what only appears in a later one is moved aside. A sandbox without
 mounts can neither keep a file from being written nor a folder from being moved; both are restored.
 
 The list is also saved on disk while commands run, so that another process can restore after the owner was killed.
@@ -18,10 +18,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from coderelay.workspace.files.folders import is_in
 from coderelay.workspace.files.openat import folder_of
+from coderelay.workspace.files.path_resolution import is_in
+from coderelay.workspace.sandbox.git_autorun_files import ASIDE, ObeyedFile, find_obeyed_files, read_file
 from coderelay.workspace.sandbox.git_folders import GitSearch
-from coderelay.workspace.sandbox.git_obeyed_files import ASIDE, ObeyedFile, find_obeyed_files, read_file
 from coderelay.workspace.sandbox.guarded_paths import GuardedPaths, files_below, open_folders
 
 

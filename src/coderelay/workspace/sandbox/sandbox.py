@@ -12,10 +12,10 @@ from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager
 
 from coderelay.workspace.processes.processes import CannotStart, Processes
+from coderelay.workspace.sandbox.backend_detection import forget, sandbox_backend
 from coderelay.workspace.sandbox.bubblewrap import expected_mounts
-from coderelay.workspace.sandbox.caches import cache_environment, cache_folder
+from coderelay.workspace.sandbox.cache_folders import cache_environment, cache_folder
 from coderelay.workspace.sandbox.confinement import Confinement, SandboxBackend
-from coderelay.workspace.sandbox.detect import forget, sandbox_backend
 from coderelay.workspace.sandbox.git_folders import GitSearch
 from coderelay.workspace.sandbox.guarded_paths import (
     GuardedPaths,

@@ -15,7 +15,7 @@ from contextlib import suppress
 from msgspec import Struct, structs
 
 from coderelay.protocol.errors import CoderError
-from coderelay.protocol.session_info import FileChange, FilesDiff
+from coderelay.protocol.query_results import FileChange, FilesDiff
 from coderelay.workspace.trees import index_seed, tree_diff, tree_writer
 from coderelay.workspace.trees.git import Cancellation, GitFailed, nul_ended, nul_split, run_cancellable
 from coderelay.workspace.trees.git_head import root_of

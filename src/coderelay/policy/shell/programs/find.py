@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 
 from coderelay.policy.shell.parser import Word
+from coderelay.policy.shell.programs.file_readers import READERS
 from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly, Options, Program, check_pattern
-from coderelay.policy.shell.programs.readers import READERS
 from coderelay.protocol.translatable import say
 
 RUN_ACTIONS = ("-exec", "-execdir", "-ok", "-okdir")

@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec import Struct
 
 from coderelay.policy.shell.parser import Word
-from coderelay.protocol.secret_places import secret_place
+from coderelay.protocol.secret_paths import secret_place
 from coderelay.protocol.translatable import say
 
 # System files that every read-only program may read, because they hold no secrets.

@@ -4,13 +4,13 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from coderelay.policy.shell.build_programs import BUILDERS
 from coderelay.policy.shell.parser import Word
 from coderelay.policy.shell.programs.basic_programs import ARCHIVERS, PLAIN, PROCESS_VIEWERS
+from coderelay.policy.shell.programs.build_tools import BUILDERS
+from coderelay.policy.shell.programs.file_readers import READERS
 from coderelay.policy.shell.programs.find import FIND
 from coderelay.policy.shell.programs.git import GIT
 from coderelay.policy.shell.programs.options import EVERY_USE, Build, CommandFolders, NotReadOnly, Program
-from coderelay.policy.shell.programs.readers import READERS
 from coderelay.policy.shell.programs.sed_awk_jq import LANGUAGES
 from coderelay.policy.shell.programs.wrappers import WRAPPERS
 

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from coderelay.policy.shell.build_programs import PIP
 from coderelay.policy.shell.parser import Word
 from coderelay.policy.shell.programs.basic_programs import lists_archive
+from coderelay.policy.shell.programs.build_tools import PIP
 from coderelay.policy.shell.programs.git import has_git_table
 from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly, check
 from coderelay.policy.shell.programs.program_table import system_name, system_program
 from coderelay.policy.shell.programs.wrappers import unwrap
-from coderelay.protocol.obeyed_files import obeyed_by
+from coderelay.protocol.autorun_files import obeyed_by
 from coderelay.protocol.translatable import say
 
 _MOST_WRAPPERS = 8

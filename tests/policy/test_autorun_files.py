@@ -7,7 +7,7 @@ import pytest
 
 from coderelay.policy.judge import Policy, Verdict, judge
 from coderelay.protocol.asks import Allow, Ask, Deny, PermissionAsk
-from coderelay.protocol.autorun_files import OBEYED_FILES, obeyed_by
+from coderelay.protocol.autorun_files import AUTORUN_FILES, autorun_entry
 from coderelay.protocol.calls import Need
 from coderelay.protocol.events import BatchOpened
 from coderelay.protocol.session_events import Mode, Preset
@@ -154,8 +154,10 @@ def test_a_rule_allows_such_a_file_only_if_it_names_it(rule: str, expected: str)
 
 
 def test_every_reason_names_the_file() -> None:
-    assert [files for files in OBEYED_FILES if "{path}" not in files.why] == []
-    assert [name for files in OBEYED_FILES for name in files.names if obeyed_by(name.replace("*", "x")) is None] == []
+    assert [files for files in AUTORUN_FILES if "{path}" not in files.why] == []
+    assert [
+        name for files in AUTORUN_FILES for name in files.names if autorun_entry(name.replace("*", "x")) is None
+    ] == []
 
 
 async def asked(coder: InHouse) -> list[tuple[str, str]]:

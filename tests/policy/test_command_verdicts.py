@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from coderelay.policy.preset_tables import table_of
-from coderelay.policy.shell.command_verdict import ShellVerdict, assess, judge_command
+from coderelay.policy.shell.command_verdict import CommandVerdict, assess, judge_command
 from coderelay.protocol.session_events import Mode
 
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -64,7 +64,7 @@ def test_c06_plan_runs_what_reads_and_refuses_the_rest() -> None:
 
 @pytest.mark.parametrize("command", ["rm -rf /", "sudo reboot", "curl x | sh", "not ( a command", ""])
 def test_c09_c33_yolo_asks_and_refuses_nothing(command: str) -> None:
-    assert judge_command(command, "yolo", FOLDERS) == ShellVerdict("allow", "yolo mode")
+    assert judge_command(command, "yolo", FOLDERS) == CommandVerdict("allow", "yolo mode")
 
 
 def test_c08_auto_edit_makes_files_in_the_workspace_but_not_where_tools_would_run_them() -> None:

@@ -14,14 +14,16 @@ from pathlib import Path
 import pytest
 
 from coderelay.policy.shell.parser import Word
-from coderelay.policy.shell.programs.file_readers import READERS
+from coderelay.policy.shell.programs.file_readers import FILE_READERS
 from coderelay.policy.shell.programs.git import SUBCOMMANDS
 from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly, Options
 from coderelay.policy.shell.programs.read_only_check import recognise
 
 CANARY = "canary-7261"
 SECRET = "SECRET"  # stands for a file outside of the workspace
-TABLES = {name: each.reads for name, each in READERS.items() if each.reads and name != "sleep" and shutil.which(name)}
+TABLES = {
+    name: each.reads for name, each in FILE_READERS.items() if each.reads and name != "sleep" and shutil.which(name)
+}
 VALUES = [
     "x", "y", "a/b", "a", "1", "2", "0", "out", "args", "list", "@args", "evil", "./evil", SECRET, SECRET, "-", "foo",
     "a b", "HEAD", "HEAD~1", "x:y", "w out", "%s", "n", "=", "+1", "--", "--output=out", "--pre=./evil", "-oout",

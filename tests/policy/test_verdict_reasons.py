@@ -7,7 +7,7 @@ import pytest
 
 from coderelay.policy.rules import CommandRules
 from coderelay.policy.shell.approval_prefixes import Signature, covers_command, signature_of
-from coderelay.policy.shell.command_verdict import ShellVerdict, judge_command
+from coderelay.policy.shell.command_verdict import CommandVerdict, judge_command
 from coderelay.policy.shell.parser import read_script
 from coderelay.protocol.session_events import Mode
 from tests.coder_process import Coder
@@ -48,10 +48,10 @@ def test_d20_a_question_says_why(command: str, reason: str) -> None:
 
 @pytest.mark.quick
 def test_c06_a_refusal_says_why() -> None:
-    assert judge_command("rm -rf /", "auto-edit") == ShellVerdict(
+    assert judge_command("rm -rf /", "auto-edit") == CommandVerdict(
         "deny", "it destroys the machine or the home folder"
     )
-    assert judge_command("make", "plan") == ShellVerdict("deny", "make may change things; plan mode")
+    assert judge_command("make", "plan") == CommandVerdict("deny", "make may change things; plan mode")
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ class Rules:
         return blocking_turns.release(state, call_id, lambda state, call: None)
 
     def hear(self, state: State, call: Call, need: Need, outcome: Outcome) -> list[AnyEvent]:
-        return blocking_turns.hear(state, call, need, outcome)
+        return blocking_turns.record_end(state, call, need, outcome)
 
     def may_be_left(self, state: State, *, together: bool) -> bool:
         return blocking_turns.may_be_left(state, together=together)

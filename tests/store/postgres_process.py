@@ -100,7 +100,7 @@ def own(url: str) -> None:
         owners = PostgresOwners(url)
         _say(await owners.me())
         while await asyncio.to_thread(sys.stdin.readline):
-            await owners.beat()
+            await owners.send_heartbeat()
             _say("beat")
 
     asyncio.run(live())

@@ -21,13 +21,13 @@ async def test_a_living_owner_shows_its_counter_and_a_closed_one_is_dead(tmp_pat
     one, other = FileOwners(str(tmp_path / "owners")), FileOwners(str(tmp_path / "owners"))
     me = await one.me()
     assert await one.me() == me
-    assert await other.look(me) == Alive(0)
-    await one.beat()
-    await one.beat()
-    assert await other.look(me) == Alive(2)
-    assert await other.look(OwnerId("nobody")) == Dead()
+    assert await other.liveness(me) == Alive(0)
+    await one.send_heartbeat()
+    await one.send_heartbeat()
+    assert await other.liveness(me) == Alive(2)
+    assert await other.liveness(OwnerId("nobody")) == Dead()
     await one.close()
-    assert await other.look(me) == Dead()
+    assert await other.liveness(me) == Dead()
     await one.close()
     assert os.listdir(tmp_path / "owners") == []
     assert stat.S_IMODE((tmp_path / "owners").stat().st_mode) == 0o700
@@ -42,7 +42,7 @@ async def test_a_killed_owner_is_dead_at_once_and_swept_away_by_the_next(tmp_pat
     subprocess.run([sys.executable, "-c", program, str(tmp_path)], start_new_session=True, check=False)
     (killed,) = map(OwnerId, os.listdir(tmp_path))
     owners = FileOwners(str(tmp_path))
-    assert await owners.look(killed) == Dead()
+    assert await owners.liveness(killed) == Dead()
     me = await owners.me()
     assert os.listdir(tmp_path) == [me]
     await owners.close()
@@ -54,7 +54,7 @@ async def test_a_dead_owner_is_dead_to_all_who_look_at_once(tmp_path: Path) -> N
     (tmp_path / "dead").touch()
     other = os.open(tmp_path / "dead", os.O_RDWR)
     fcntl.flock(other, fcntl.LOCK_SH)  # what a look holds
-    assert await FileOwners(str(tmp_path)).look(OwnerId("dead")) == Dead()
+    assert await FileOwners(str(tmp_path)).liveness(OwnerId("dead")) == Dead()
     os.close(other)
 
 
@@ -95,9 +95,9 @@ async def test_a_full_disk_does_not_end_a_living_owner(tmp_path: Path, monkeypat
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "pwrite", full)
-    await owners.beat()
+    await owners.send_heartbeat()
     monkeypatch.undo()
-    assert await FileOwners(str(tmp_path)).look(me) == Alive(0)
+    assert await FileOwners(str(tmp_path)).liveness(me) == Alive(0)
     await owners.close()
 
 

@@ -17,15 +17,15 @@ each_spec = pytest.mark.parametrize("spec", list(SPECS), ids=lambda spec: spec.n
 
 
 def test_no_two_tools_have_one_name() -> None:
-    names = [name for tool in TOOLS for name in {tool.spec.name, tool.spec.outside_name.lower()}]
+    names = [name for tool in TOOLS for name in {tool.spec.name, tool.spec.external_name.lower()}]
 
     assert sorted(names) == sorted(set(names))
 
 
 @each_spec
 def test_a_tool_has_a_name_outside(spec: ToolSpec) -> None:
-    assert spec.outside_name
-    assert spec.outside_arguments.keys() <= spec.parameters["properties"].keys()
+    assert spec.external_name
+    assert spec.external_arguments.keys() <= spec.parameters["properties"].keys()
 
 
 @each_spec

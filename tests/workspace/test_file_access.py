@@ -10,7 +10,7 @@ import pytest
 from coderelay.protocol.calls import Seen
 from coderelay.protocol.errors import ToolFailed
 from coderelay.workspace.files.disk import Disk, FileContent
-from coderelay.workspace.files.file_access import Files, FilesOnDisk, LentFiles
+from coderelay.workspace.files.file_access import EditorFiles, Files, FilesOnDisk
 from coderelay.workspace.processes.environment import command_environment
 from coderelay.workspace.processes.processes import Processes
 from coderelay.workspace.workspace import Workspace
@@ -52,9 +52,9 @@ async def test_a_workspace_has_files_in_all_its_folders(tmp_path: Path) -> None:
     workspace = Workspace(str(tmp_path / "work"), Processes(), command_environment({}), folders=[other])
     assert await workspace.files.write("a/f", b"one") is True
     content = await workspace.files.read("a/f", 99)
-    assert (content.data, content.size, content.mark) == (b"one", 3, workspace.disk.mark("a/f"))
+    assert (content.data, content.size, content.fingerprint) == (b"one", 3, workspace.disk.fingerprint("a/f"))
     await workspace.files.move("a/f", f"{other}/f")
-    await workspace.files.remove(f"{other}/f", expected=content.mark)
+    await workspace.files.remove(f"{other}/f", expected=content.fingerprint)
     assert os.listdir(other) == []
     assert (workspace.root, workspace.disk.roots) == (str(tmp_path / "work"), (str(tmp_path / "work"), other))
     assert workspace.files.disk is workspace.disk
@@ -66,14 +66,14 @@ async def test_unsaved_text_comes_before_what_is_on_disk(folder: Path) -> None:
     (folder / "open").write_text("saved")
     (folder / "closed").write_text("on disk")
     editor = Buffers(open="being written", new="never saved")
-    files = LentFiles(Disk([str(folder)]), editor)
+    files = EditorFiles(Disk([str(folder)]), editor)
     lent = await files.read("open", 5)
-    saved = files.disk.mark("open")
+    saved = files.disk.fingerprint("open")
     assert (lent.data, lent.size, lent.mode) == (b"being", 13, 0o644)
-    assert lent.mark.startswith(f"{saved}~")
+    assert lent.fingerprint.startswith(f"{saved}~")
     assert await files.read("closed", 99) == files.disk.read("closed", 99)
     new = await files.read("new", 99)
-    assert (new.data, new.mark[:1]) == (b"never saved", "~")
+    assert (new.data, new.fingerprint[:1]) == (b"never saved", "~")
     assert editor.asked == [str(folder / "open"), str(folder / "closed"), str(folder / "new")]
 
     editor.texts["open"] = "saved"
@@ -84,7 +84,7 @@ async def test_unsaved_text_comes_before_what_is_on_disk(folder: Path) -> None:
 async def test_the_editor_writes_what_it_has_open_and_the_disk_the_rest(folder: Path) -> None:
     (folder / "open").write_text("saved")
     editor = Buffers(open="being written")
-    files = LentFiles(Disk([str(folder)]), editor)
+    files = EditorFiles(Disk([str(folder)]), editor)
     assert await files.write("open", b"by the model") is False
     assert (editor.texts, (folder / "open").read_text()) == ({"open": "by the model"}, "by the model")
     assert await files.write("a/closed", b"by us") is True
@@ -97,13 +97,13 @@ async def test_the_editor_writes_what_it_has_open_and_the_disk_the_rest(folder: 
 async def test_text_that_was_changed_in_the_editor_is_not_overwritten(folder: Path) -> None:
     (folder / "open").write_text("saved")
     editor = Buffers(open="being")
-    files = LentFiles(Disk([str(folder)]), editor)
-    mark = (await files.read("open", 99)).mark
+    files = EditorFiles(Disk([str(folder)]), editor)
+    mark = (await files.read("open", 99)).fingerprint
     editor.texts["open"] = "being written"
     changed = "open has changed in the editor since you read it; read it again"
     assert await refusal(files, "open", b"x", mark) == changed
-    assert await refusal(files, "open", b"x", files.disk.mark("open")) == changed
-    assert await files.write("open", b"x", expected=(await files.read("open", 99)).mark) is False
+    assert await refusal(files, "open", b"x", files.disk.fingerprint("open")) == changed
+    assert await files.write("open", b"x", expected=(await files.read("open", 99)).fingerprint) is False
     (folder / "open").write_text("by git")
     assert await refusal(files, "open", b"y", mark) == "open has changed since you read it; read it again"
     assert (editor.texts, (folder / "open").read_text()) == ({"open": "x"}, "by git")
@@ -112,8 +112,8 @@ async def test_text_that_was_changed_in_the_editor_is_not_overwritten(folder: Pa
 @story
 async def test_a_file_known_from_an_editor_has_not_changed_until_it_is_saved(folder: Path) -> None:
     (folder / "open").write_text("saved")
-    files = LentFiles(Disk([str(folder)]), Buffers(open="being written"))
-    seen = Seen(str(folder / "open"), (await files.read("open", 99)).mark)
+    files = EditorFiles(Disk([str(folder)]), Buffers(open="being written"))
+    seen = Seen(str(folder / "open"), (await files.read("open", 99)).fingerprint)
     assert files.disk.has_changed(seen) is False
     (folder / "open").write_text("saved again")
     assert files.disk.has_changed(seen) is True
@@ -125,7 +125,7 @@ async def test_c10_an_editor_is_not_asked_for_what_is_outside_or_protected(tmp_p
     (folder / "link").symlink_to("../secret")
     (folder / "inner").symlink_to("f")
     editor = Buffers(secret="s", link="s", config="c", f="f")
-    files = LentFiles(Disk([str(folder)]), editor)
+    files = EditorFiles(Disk([str(folder)]), editor)
     for path in ("../secret", "link"):
         with pytest.raises(ToolFailed, match="is outside the workspace"):
             await files.read(path, 9)

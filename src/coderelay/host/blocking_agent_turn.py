@@ -81,12 +81,12 @@ class BlockingAgentTurn(HostTurn):
                 await self._write_tree(forget_wait(self.state))
         runs_hooks = isinstance(outcome, Finished) and self._should_run_hooks(call.id)
         if asked is None:  # nobody knows of it yet, so it is recorded before anything else can happen
-            await self._write(lambda state: blocking_turns.hear(state, call, need, outcome, ms))
+            await self._write(lambda state: blocking_turns.record_end(state, call, need, outcome, ms))
         try:
             if runs_hooks:
                 outcome = await self._run_hooks(call, need, outcome)
         finally:  # whoever stops the turn ends the hooks, and what the agent told is kept
-            await carried_out(self._write(lambda state: blocking_turns.hear(state, call, need, outcome, ms)))
+            await carried_out(self._write(lambda state: blocking_turns.record_end(state, call, need, outcome, ms)))
         return outcome.feedback if isinstance(outcome, Finished) else ""
 
     def _should_run_hooks(self, call_id: CallId) -> bool:
@@ -118,8 +118,8 @@ class BlockingAgentTurn(HostTurn):
         """Wait for the decision on a call, and write what follows from it."""
         self._together = self._context.folders.of(self.settings.cwd).settings.batch.release == "together"
         await self._until(lambda state: blocking_turns.is_released(state, call_id, together=self._together))
-        look = await self._context.judging.rejudge(self.state)
-        await self._write(lambda state: blocking_turns.release(state, call_id, look))
+        rejudge = await self._context.judging.rejudge(self.state)
+        await self._write(lambda state: blocking_turns.release(state, call_id, rejudge))
 
     async def _judge(self, call: Call, need: Need) -> Judged:
         judged = await self._context.judging.judge(self.state, [call], [need])

@@ -55,7 +55,7 @@ class Children:
         settings = parent.settings
         assert settings is not None
         if settings.parent is not None:
-            raise ToolFailed(tool_specs().spec_of(TASK).not_for_children)
+            raise ToolFailed(tool_specs().spec_of(TASK).refusal_in_subagents)
         if all(each.call.id != call for each in open_tasks(parent)[:MOST_AT_WORK]):
             raise ToolFailed(TOO_MANY_TASKS)
         chosen = self._context.folders.texts(settings.cwd).subagent(subagent) if subagent else None

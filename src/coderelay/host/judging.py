@@ -14,7 +14,7 @@ from coderelay.host.loaded_sessions import LoadedSessions
 from coderelay.host.open_ask import ask_about
 from coderelay.policy.approvals import ANY_MACHINE, SANDBOXES, in_force
 from coderelay.policy.judge import Policy, Verdict, judge
-from coderelay.policy.preset_tables import Cell, in_words, table_of
+from coderelay.policy.preset_tables import Permission, in_words, table_of
 from coderelay.policy.shell.requested_rights import NO_FACTS, DiskFacts
 from coderelay.protocol.asks import Allow, Approval, EditMode, PermissionAsk
 from coderelay.protocol.calls import Call, Denied, Need
@@ -220,7 +220,7 @@ class Judging:
         )
 
 
-def _unasked(cell: Cell) -> Cell:
+def _unasked(cell: Permission) -> Permission:
     return "deny" if cell == "deny" else "allow"
 
 

@@ -311,7 +311,7 @@ class HostTurn:
         look = await self._context.judging.rejudge(self.state)
 
         def decide(state: State) -> list[AnyEvent]:
-            return turn_events.after_calls(state, ends, go_on=go_on, look=look)
+            return turn_events.after_calls(state, ends, go_on=go_on, rejudge=look)
 
         if self._is_mine(self.state) and any(isinstance(each, CallAsked) for each in decide(self.state)):
             await self._leave_files()

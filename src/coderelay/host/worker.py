@@ -97,9 +97,9 @@ class Worker:
                 return None
             tree = await self._files_left() if ends and not self._is_elsewhere else ""
             me, gone = await self._context.ownership.me(), await self._gone()
-            look = None if ends else await self._context.judging.rejudge(self._loaded.state)
+            rejudge = None if ends else await self._context.judging.rejudge(self._loaded.state)
             decide = partial(
-                self._decide_claim, owner=owner, me=me, tree=tree, gone=gone, look=look, children=children
+                self._decide_claim, owner=owner, me=me, tree=tree, gone=gone, rejudge=rejudge, children=children
             )
             if written := await self._loaded.append(decide):
                 return written[-1].epoch
@@ -148,7 +148,7 @@ class Worker:
         me: OwnerId,
         tree: str,
         gone: Sequence[BackgroundId],
-        look: turn_events.Rejudge | None,
+        rejudge: turn_events.Rejudge | None,
         children: Mapping[CallId, Outcome],
     ) -> list[AnyEvent]:
         """The events of the claim; none if the session has changed since it was looked at. `tree` is the snapshot of
@@ -168,7 +168,7 @@ class Worker:
                 max_steps=self._max_steps(state),
                 tools=tuple(tool.name for tool in tools),
                 gone=gone,
-                look=look,
+                rejudge=rejudge,
                 ends=children,
                 blocking=agent is not None and agent.blocks,
                 verbatim=agent is not None and agent.verbatim,

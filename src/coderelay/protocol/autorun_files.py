@@ -21,7 +21,7 @@ name."""
 _HANGUL_FILLERS = "\u115f\u1160\u3164\uffa0"  # Unicode classifies them as letters, but they are invisible
 
 
-class ObeyedFiles(Struct, frozen=True):
+class AutorunFiles(Struct, frozen=True):
     """One entry of the table. `names` are lower-case names of files or folders at any depth; `*` matches any part of
     one name. `why` is the explanation for people, with `{path}` for the file."""
 
@@ -34,31 +34,31 @@ _VS_CODE = "VS Code can run programs that {path} names when the folder is opened
 _JETBRAINS = "JetBrains IDEs can run programs that {path} names when the folder is opened"
 _SHELL = "a shell can run commands from {path} when the folder is entered"
 _AGENTS = "coding agents can start programs that {path} names"
-OBEYED_FILES = (
-    ObeyedFiles((".vscode",), _VS_CODE, "always"),
-    ObeyedFiles(("*.code-workspace",), _VS_CODE),
-    ObeyedFiles((".idea",), _JETBRAINS, "always"),
-    ObeyedFiles((".fleet", ".run"), _JETBRAINS),
-    ObeyedFiles(
+AUTORUN_FILES = (
+    AutorunFiles((".vscode",), _VS_CODE, "always"),
+    AutorunFiles(("*.code-workspace",), _VS_CODE),
+    AutorunFiles((".idea",), _JETBRAINS, "always"),
+    AutorunFiles((".fleet", ".run"), _JETBRAINS),
+    AutorunFiles(
         (
             ".zed", ".nova", ".helix", ".vs", ".vim", ".vimrc", ".exrc", ".nvimrc", ".nvim.lua", ".lvimrc",
             ".emacs.d", ".emacs", ".dir-locals.el", ".dir-locals-2.el", "*.sublime-project",
         ),
         "an editor can run what {path} says when files in the folder are opened",
     ),
-    ObeyedFiles(
+    AutorunFiles(
         (".devcontainer", ".devcontainer.json", ".gitpod.yml"),
         "a development container is built and started from {path} when the folder is opened",
     ),
-    ObeyedFiles((".envrc",), _SHELL, "always"),
-    ObeyedFiles(
+    AutorunFiles((".envrc",), _SHELL, "always"),
+    AutorunFiles(
         (
             ".direnv", ".autoenv", ".autoenv.zsh", ".tool-versions", "mise.toml", ".mise.toml",
             "mise.*.toml", ".mise.*.toml", ".mise", ".config/mise", ".config/mise.toml", ".rtx.toml",
         ),
         _SHELL,
     ),
-    ObeyedFiles(
+    AutorunFiles(
         (
             ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc",
             ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".xprofile", ".xinitrc",
@@ -69,7 +69,7 @@ OBEYED_FILES = (
         ),
         "a shell or another program does what {path} says when it starts",
     ),
-    ObeyedFiles(
+    AutorunFiles(
         (
             ".husky", ".githooks", ".git-hooks", ".lefthook", "lefthook.*", ".lefthook.*", "lefthook-local.*",
             ".lefthook-local.*", ".pre-commit-config.y*ml", ".pre-commit-hooks.y*ml", ".overcommit.yml",
@@ -77,9 +77,9 @@ OBEYED_FILES = (
         ),
         "git hooks run what {path} says when something is committed",
     ),
-    ObeyedFiles((".hg/hgrc", ".hg/hgrc-not-shared"), "Mercurial runs programs that {path} names"),
-    ObeyedFiles((".gitmodules",), "git fetches code from addresses that {path} names", "never"),
-    ObeyedFiles(
+    AutorunFiles((".hg/hgrc", ".hg/hgrc-not-shared"), "Mercurial runs programs that {path} names"),
+    AutorunFiles((".gitmodules",), "git fetches code from addresses that {path} names", "never"),
+    AutorunFiles(
         (
             ".npmrc", ".yarnrc*", ".pnpmfile.*", "bunfig.toml", ".cargo/config", ".cargo/config.toml",
             ".bundle/config", ".mvn", "pip.conf", "pip.ini", "nuget.config",
@@ -87,13 +87,13 @@ OBEYED_FILES = (
         ),
         "package managers and compilers follow {path}, which can name programs and servers",
     ),
-    ObeyedFiles(
+    AutorunFiles(
         (".yarn/releases", ".yarn/plugins"),
         "package managers and compilers follow {path}, which can name programs and servers",
         "never",
     ),
-    ObeyedFiles((".mcp.json",), _AGENTS, "always"),
-    ObeyedFiles(
+    AutorunFiles((".mcp.json",), _AGENTS, "always"),
+    AutorunFiles(
         (
             "mcp.json", ".cursor", ".cursorrules", ".windsurf", ".gemini", ".codex", ".qwen", ".iflow", ".kimi",
             ".kiro", ".roo", ".cline", ".continue", ".opencode", "opencode.json", "opencode.jsonc", ".amazonq",
@@ -101,8 +101,8 @@ OBEYED_FILES = (
         ),
         _AGENTS,
     ),
-    ObeyedFiles((".claude", ".agents"), _AGENTS, "never"),  # the sandbox guards Claude's settings files separately
-    ObeyedFiles(
+    AutorunFiles((".claude", ".agents"), _AGENTS, "never"),  # the sandbox guards Claude's settings files separately
+    AutorunFiles(
         (
             ".github/workflows", ".github/actions", ".gitlab-ci.y*ml", ".gitlab/ci", ".circleci", ".travis.yml",
             ".forgejo/workflows", ".gitea/workflows", ".drone.yml", ".woodpecker", ".woodpecker.y*ml", ".buildkite",
@@ -117,7 +117,7 @@ PACKAGE_JSON = "package managers run install scripts that {path} names"
 """The explanation when a change of a `package.json` needs permission. Which changes do depends on the content."""
 
 
-def obeyed_by(path: str) -> ObeyedFiles | None:
+def autorun_entry(path: str) -> AutorunFiles | None:
     """The entry that matches a path, or None. The path is relative to a folder of the session, because that folder's
     own name does not matter."""
     plain = folded(path)
@@ -132,10 +132,10 @@ _PACKAGE_JSON = rf"/package\.json{END_OF_NAME}$"
 
 
 @cache
-def _patterns() -> tuple[tuple[ObeyedFiles, re.Pattern[str]], ...]:
+def _patterns() -> tuple[tuple[AutorunFiles, re.Pattern[str]], ...]:
     """Compiled when the first file is changed, because most processes change none."""
     return tuple(
-        (files, re.compile(f"/(?:{'|'.join(map(_pattern, files.names))}){END_OF_NAME}")) for files in OBEYED_FILES
+        (files, re.compile(f"/(?:{'|'.join(map(_pattern, files.names))}){END_OF_NAME}")) for files in AUTORUN_FILES
     )
 
 

@@ -67,7 +67,7 @@ def is_released(state: State, call_id: CallId, *, together: bool) -> bool:
     return not together or not state.open_asks()
 
 
-def release(state: State, call_id: CallId, look: Rejudge) -> list[AnyEvent]:
+def release(state: State, call_id: CallId, rejudge: Rejudge) -> list[AnyEvent]:
     """What follows from the answer about a call: it starts, ends as it was decided, or must be asked about again
     because the policy has changed meanwhile."""
     call = state.calls[call_id]
@@ -75,7 +75,7 @@ def release(state: State, call_id: CallId, look: Rejudge) -> list[AnyEvent]:
         return []
     if (outcome := _refused(call)) is not None:
         return [_ended(call, outcome)]
-    match look(state, call):
+    match rejudge(state, call):
         case None:
             return [_started(call)]
         case PermissionAsk() as ask:
@@ -95,7 +95,7 @@ def decision_on(state: State, call_id: CallId) -> Decision:
     return call.answer or Allow()
 
 
-def hear(state: State, call: Call, need: Need, outcome: Outcome, ms: int = 0) -> list[AnyEvent]:
+def record_end(state: State, call: Call, need: Need, outcome: Outcome, ms: int = 0) -> list[AnyEvent]:
     """Record how a call ended, as its agent tells it. A call that the agent did not ask about is proposed and started
     in the same append. An ask that is still open is withdrawn. Of two ends the first counts."""
     known = state.calls.get(call.id)
@@ -134,25 +134,25 @@ def park(state: State) -> list[AnyEvent]:
     return [TurnParked(turn_id=turn.started.turn_id)] if turn is not None and state.open_asks() else []
 
 
-def let_go(state: State) -> list[AnyEvent]:
+def end_open_calls(state: State) -> list[AnyEvent]:
     """End the calls whose agent ends its turn without having told how they ended, and withdraw its asks."""
     left = state.open_calls()
     ends = [Unknown() if each.started_epoch is not None else _given_up(each) for each in left]
     return [*_withdraw(state, left), *(_ended(each, end) for each, end in zip(left, ends, strict=True))]
 
 
-def left_behind(state: State, ends: Mapping[CallId, Outcome], look: Rejudge | None) -> list[AnyEvent]:
+def end_orphaned_calls(state: State, ends: Mapping[CallId, Outcome], rejudge: Rejudge | None) -> list[AnyEvent]:
     """End the calls that a dead owner left open. Their asks are all answered. A call that was allowed and never
     started may be made again by the agent, which then needs no other answer."""
-    return [_ended(each, _left_as(state, each, ends, look)) for each in state.open_calls()]
+    return [_ended(each, _left_as(state, each, ends, rejudge)) for each in state.open_calls()]
 
 
-def _left_as(state: State, call: CallState, ends: Mapping[CallId, Outcome], look: Rejudge | None) -> Outcome:
+def _left_as(state: State, call: CallState, ends: Mapping[CallId, Outcome], rejudge: Rejudge | None) -> Outcome:
     if call.started_epoch is not None:
         return ends.get(call.call.id, Unknown())
     if (outcome := outcome_without_running(call)) is not None:
         return outcome
-    against = look(state, call) if look is not None else None
+    against = rejudge(state, call) if rejudge is not None else None
     return against if isinstance(against, Denied) else Failed(NOT_REACHED)
 
 

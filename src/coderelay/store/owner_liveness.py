@@ -34,11 +34,11 @@ class Owners(Protocol):
 
     async def me(self) -> OwnerId: ...
 
-    async def beat(self) -> None:
+    async def send_heartbeat(self) -> None:
         """Send a heartbeat: show that this process works."""
         ...
 
-    async def look(self, owner: OwnerId) -> Alive | Dead: ...
+    async def liveness(self, owner: OwnerId) -> Alive | Dead: ...
 
     async def close(self) -> None: ...
 
@@ -67,13 +67,13 @@ class FileOwners:
                 raise self._unusable(error) from error
         return self._id
 
-    async def beat(self) -> None:
+    async def send_heartbeat(self) -> None:
         if self._file >= 0:
             self._counter += 1
             with suppress(OSError):  # others see no heartbeat from this process, which is safe
                 _write_counter(self._file, self._counter)
 
-    async def look(self, owner: OwnerId) -> Alive | Dead:
+    async def liveness(self, owner: OwnerId) -> Alive | Dead:
         try:
             file = os.open(self._path(owner), os.O_RDWR)
         except FileNotFoundError:

@@ -81,7 +81,7 @@ class Steps:
         self._toolbox = toolbox
         self._workspace = workspace
         self._settings = settings
-        workspace.known.marks = lambda: turn.state.seen
+        workspace.known.fingerprints = lambda: turn.state.seen
         workspace.background = turn.background
         self._transcript = Transcript()
         self._agent = turn.settings.agent
@@ -184,7 +184,7 @@ class Steps:
             lambda description, prompt, subagent: self._turn.give_task(call.id, description, prompt, subagent)
         )
         if proposed.judged.need.kind == "command":
-            workspace = workspace.heard_by(self._turn.listener(call.id))
+            workspace = workspace.with_output_listener(self._turn.listener(call.id))
             if proposed.author == "workflow":
                 return await self._checking(workspace).run(call)
         return await self._toolbox.run(call, workspace, proposed.judged.need)

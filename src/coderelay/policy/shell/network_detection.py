@@ -16,7 +16,7 @@ _NAMES = [name for name, program in PROGRAMS.items() if program.network is not N
 _SUSPECT = re.compile(r"(?<![\w-])(?:" + "|".join(map(re.escape, [*_NAMES, "rsync"])) + r")(?![\w-])")
 
 
-def reaches_others(command: str) -> bool:
+def needs_network(command: str) -> bool:
     """Whether a command starts such a program. Most texts name none, and need not be parsed."""
     if not _SUSPECT.search(command) or len(command) > MOST_CHARACTERS or re.search("[\ud800-\udfff]", command):
         return False

@@ -78,10 +78,10 @@ class LateSubstitution(Struct, frozen=True):
 
 
 class Suspicion(Struct, frozen=True):
-    """The form of the text is a reason to ask. If `unseen` is true, it runs something that cannot be looked at."""
+    """The form of the text is a reason to ask. If `unexamined`, it runs something that cannot be looked at."""
 
     reason: str
-    unseen: bool = False
+    unexamined: bool = False
 
 
 class WrittenFile(Struct, frozen=True):
@@ -121,7 +121,7 @@ class _Walker:
 
     def text(self, text: str, depth: int) -> Iterator[Record]:
         if depth > _DEEPEST:
-            yield Suspicion(_TOO_DEEP, unseen=True)
+            yield Suspicion(_TOO_DEEP, unexamined=True)
             return
         root = parse(text).root_node
         words: dict[int, tuple[str, ...]] = {}
@@ -152,7 +152,7 @@ class _Walker:
     def _inner(self, text: str, depth: int) -> Iterator[Record]:
         self._characters -= len(text)
         if self._characters < 0:
-            yield Suspicion(_TOO_DEEP, unseen=True)
+            yield Suspicion(_TOO_DEEP, unexamined=True)
         else:
             yield from self.text(text, depth + 1)
 
@@ -162,13 +162,13 @@ class _Walker:
         if not words or self._commands < -1:
             return
         if self._commands < 0 or depth > _DEEPEST:
-            yield Suspicion(_TOO_MANY if depth <= _DEEPEST else _TOO_DEEP, unseen=True)
+            yield Suspicion(_TOO_MANY if depth <= _DEEPEST else _TOO_DEEP, unexamined=True)
             return
         yield from self._texts(words, depth)
         program, rest = find_program(words[0]), words[1:]
-        if program.starts is not None:
-            yield from self._started(words[0], program.starts, rest, depth)
-        for before in program.starts_behind:
+        if program.command_at is not None:
+            yield from self._started(words[0], program.command_at, rest, depth)
+        for before in program.command_after:
             if before in rest[:MOST_WORDS]:
                 started = rest[rest.index(before) + 1 :]
                 yield from self._started("", 0, started, depth)
@@ -191,13 +191,13 @@ class _Walker:
             for at, each in enumerate(rest[:MOST_WORDS]):
                 if split := _SPLIT_OPTION.match(each):
                     yield from self._inner(" ".join([each[split.end() :], *rest[at + 1 :]]), depth)
-        elif program.texts == "joined":
+        elif program.command_texts == "joined":
             yield from self._inner(" ".join(each for each in rest if not each.startswith("-")), depth)
-        elif program.texts == "each":
+        elif program.command_texts == "each":
             for each in rest[:MOST_WORDS]:
                 yield from self._inner(_OPTION_NAME.sub("", each), depth)
         if program.interprets in ("commands", "file") and any(map(_UNREAD.match, rest)):
-            yield Suspicion("it runs code that cannot be checked", unseen=True)
+            yield Suspicion("it runs code that cannot be checked", unexamined=True)
 
     def _started(self, name: str, own: int, rest: tuple[str, ...], depth: int) -> Iterator[Record]:
         """The command that a wrapper starts. The wrapper's options may take values, so each of the first operands
@@ -207,13 +207,13 @@ class _Walker:
             for start in starts[:_MOST_STARTS]:
                 yield from self._command(rest[start:], depth + 1)
             if len(starts) > _MOST_STARTS:
-                yield Suspicion(_TOO_MANY, unseen=True)
+                yield Suspicion(_TOO_MANY, unexamined=True)
             return
         if (exact := _exact_start(name, rest)) is not None:
             yield from self._command(exact, depth + 1)
             return
         if len(rest) > MOST_WORDS:
-            yield Suspicion("its command is wrapped in too many other commands", unseen=True)
+            yield Suspicion("its command is wrapped in too many other commands", unexamined=True)
             rest = rest[:MOST_WORDS]
         operands = [at for at, each in enumerate(rest) if not each.startswith("-") and "=" not in each]
         for number, at in enumerate(operands[own : own + _MOST_GUESSES]):
@@ -270,7 +270,7 @@ class _Walker:
             elif interpreter and word != words[0]:
                 yield Suspicion(_RUNS_OUTPUT)
             if program.interprets == "commands" and (at or is_fed) and _reads_commands(parts[at]):
-                yield Suspicion(_RUNS_OUTPUT, unseen=True)
+                yield Suspicion(_RUNS_OUTPUT, unexamined=True)
             fetched = fetched or program.fetches
 
 
@@ -316,6 +316,6 @@ def _started_program(words: tuple[str, ...], *, stop_at_input: bool = False) -> 
     way to it that runs its input."""
     for word in words:
         program = find_program(word)
-        if (stop_at_input and program.runs_input) or (program.starts is None and not word.startswith("-")):
+        if (stop_at_input and program.runs_input) or (program.command_at is None and not word.startswith("-")):
             return word
     return ""

@@ -18,11 +18,11 @@ _ASKED_FOR = "(?:(?:CODER_NETWORK=1|CODER_SANDBOX=0) )+"
 
 def rights_of(command: str) -> tuple[Right, ...]:
     """The rights that a command asks for, sorted."""
-    from coderelay.policy.shell.network_detection import reaches_others  # imported late: most turns have no command
+    from coderelay.policy.shell.network_detection import needs_network  # imported late: most turns have no command
 
     asked = re.match(_ASKED_FOR, command)
     rights: set[Right] = {_WORDS[word] for word in asked.group().split()} if asked else set()
-    if "network" not in rights and reaches_others(command):
+    if "network" not in rights and needs_network(command):
         rights.add("network")
     return tuple(sorted(rights))
 

@@ -32,7 +32,7 @@ _LONGEST_NAME = 1900  # characters; the server accepts less than 8000 bytes
 _SNAPSHOT = "SELECT pg_current_snapshot()::text"
 
 
-class AppendNotices:
+class AppendNotifications:
     """`counter` changes when any process has appended: at once for this process, within milliseconds for another. The
     sessions that changed last are remembered, each with the number of its last change."""
 

@@ -81,7 +81,7 @@ def unescape_nul(text: str) -> str:
     return _MARKED.sub(lambda found: "\0" if found[1] == "0" else found[1], text) if _MARK in text else text
 
 
-def can_be_kept(text: str) -> bool:
+def is_encodable(text: str) -> bool:
     """Return False if the text holds a lone surrogate (half of a character), which UTF-8 cannot encode."""
     try:
         text.encode()

@@ -64,12 +64,12 @@ class PostgresOwners:
     async def me(self) -> OwnerId:
         return await self._use(self._here)
 
-    async def beat(self) -> None:
+    async def send_heartbeat(self) -> None:
         if self._id is not None:
             with suppress(StoreFailed):  # others see no heartbeat from this process, which is safe
                 await self._use(lambda connection: connection.execute(_BEAT, (self._id,)))
 
-    async def look(self, owner: OwnerId) -> Alive | Dead:
+    async def liveness(self, owner: OwnerId) -> Alive | Dead:
         found = await self._use(lambda connection: rows(connection, _LOOK, (escape_nul(owner),)))
         if not found:
             return Dead()

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
 from coderelay.workspace.files.disk import Disk, FileContent
-from coderelay.workspace.files.stat_checks import saved_mark, unsaved_mark
+from coderelay.workspace.files.stat_checks import saved_fingerprint, unsaved_fingerprint
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -50,16 +50,16 @@ class FilesOnDisk:
         return await asyncio.to_thread(self.disk.read, path, limit)
 
     async def write(self, path: str, data: bytes, *, expected: str | None = None) -> bool:
-        return await _to_the_end(self.disk.write, path, data, expected=expected)
+        return await _uncancelled(self.disk.write, path, data, expected=expected)
 
     async def remove(self, path: str, *, expected: str | None = None) -> None:
-        await _to_the_end(self.disk.remove, path, expected=expected)
+        await _uncancelled(self.disk.remove, path, expected=expected)
 
     async def move(self, path: str, to: str) -> None:
-        await _to_the_end(self.disk.move, path, to)
+        await _uncancelled(self.disk.move, path, to)
 
 
-class LentFiles(FilesOnDisk):
+class EditorFiles(FilesOnDisk):
     """Files through an editor. Its unsaved text takes precedence over the file on disk, and it writes what it can.
     The `Disk` decides what may be read and written."""
 
@@ -68,24 +68,24 @@ class LentFiles(FilesOnDisk):
         self._editor = editor
 
     async def read(self, path: str, limit: int) -> FileContent:
-        lent = await self._lent(path, self.disk.target(path))
+        lent = await self._editor_text(path, self.disk.target(path))
         if lent is None:
             return await super().read(path, limit)
         return replace(lent, data=lent.data[:limit])
 
     async def write(self, path: str, data: bytes, *, expected: str | None = None) -> bool:
-        saved = None if expected is None else saved_mark(expected)
+        saved = None if expected is None else saved_fingerprint(expected)
         is_new = self.disk.check_write(path, expected=saved)
         full = self.disk.locate(path)
-        if expected is not None and (lent := await self._lent(path, full)) and lent.mark != expected:
+        if expected is not None and (lent := await self._editor_text(path, full)) and lent.fingerprint != expected:
             raise ToolFailed(say("{path} has changed in the editor since you read it; read it again", path=path))
         text = _as_text(data)
         if text is not None and await self._editor.write_text(full, text):
             return is_new
         return await super().write(path, data, expected=saved)
 
-    async def _lent(self, path: str, full: str) -> FileContent | None:
-        """The editor's text, or None. Its mark is the file's, extended while the text differs from the file."""
+    async def _editor_text(self, path: str, full: str) -> FileContent | None:
+        """The editor's text, or None. Its fingerprint is that of the file, extended while the text differs."""
         text = await self._editor.read_text(full)
         if text is None:
             return None
@@ -96,11 +96,12 @@ class LentFiles(FilesOnDisk):
             saved = FileContent(b"", 0, "", 0o666)
         if b"\0" in saved.data:  # not a text, whatever the editor makes of it
             return None
-        mark = saved.mark if saved.mark and saved.data == data else unsaved_mark(saved.mark, data)
-        return FileContent(data, len(data), mark, saved.mode)
+        is_saved = saved.fingerprint and saved.data == data
+        fingerprint = saved.fingerprint if is_saved else unsaved_fingerprint(saved.fingerprint, data)
+        return FileContent(data, len(data), fingerprint, saved.mode)
 
 
-async def _to_the_end(change: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+async def _uncancelled(change: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Wait for a change that has begun even if we are cancelled: it must not happen after its tool call is over."""
     changing = asyncio.get_running_loop().run_in_executor(None, partial(change, *args, **kwargs))
     try:

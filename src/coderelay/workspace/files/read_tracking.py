@@ -11,36 +11,36 @@ _BYTES = 8 * 1024 * 1024
 _SHOWN_BYTES = 2000
 
 
-class KnownFiles:
-    """The files that the model has seen. The log records them by their marks. Their contents are cached in this
-    process only, to show what has changed."""
+class FileReadTracker:
+    """The files that the model has seen. The log records them by their fingerprints. Their contents are cached in
+    this process only, to show what has changed."""
 
-    def __init__(self, marks: Callable[[], Mapping[str, str]] | None = None) -> None:
-        """`marks` returns the marks that the log has now. Without a log, those recorded by `keep` are used."""
+    def __init__(self, fingerprints: Callable[[], Mapping[str, str]] | None = None) -> None:
+        """`fingerprints` returns those that the log has now. Without a log, those recorded by `keep` are used."""
         self._kept: dict[str, str] = {}
         self._contents: dict[str, tuple[str, bytes]] = {}
         self._bytes = 0
-        self.marks: Callable[[], Mapping[str, str]] = marks or (lambda: self._kept)
+        self.fingerprints: Callable[[], Mapping[str, str]] = fingerprints or (lambda: self._kept)
 
-    def keep(self, path: str, mark: str, data: bytes) -> None:
+    def keep(self, path: str, fingerprint: str, data: bytes) -> None:
         """Record what the model has just been shown or has written."""
-        self._kept[path] = mark
+        self._kept[path] = fingerprint
         self._forget(path)
-        self._contents[path] = (mark, data)
+        self._contents[path] = (fingerprint, data)
         self._bytes += len(data)
         while self._bytes > _BYTES or len(self._contents) > _FILES:
             self._forget(next(iter(self._contents)))
 
     def never_read(self, path: str) -> bool:
-        return not self.marks().get(path)
+        return not self.fingerprints().get(path)
 
     def check(self, path: str, content: FileContent, *, shown: str) -> None:
         """Raises ToolFailed if the file has changed since the model saw it. `shown` is its path for the message."""
-        known, data = self.marks().get(path), content.data
-        if not known or known == content.mark:
+        known, data = self.fingerprints().get(path), content.data
+        if not known or known == content.fingerprint:
             return
-        kept_mark, before = self._contents.get(path, ("", b""))
-        if kept_mark != known:
+        kept_fingerprint, before = self._contents.get(path, ("", b""))
+        if kept_fingerprint != known:
             lines = data.count(b"\n") + (not data.endswith(b"\n") if data else 0)
             raise ToolFailed(
                 say(

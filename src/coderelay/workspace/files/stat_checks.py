@@ -25,20 +25,20 @@ def status(folder: int, name: str) -> os.stat_result | None:
         return None
 
 
-def mark_of(found: os.stat_result) -> str:
+def fingerprint_of(found: os.stat_result) -> str:
     """A text that changes whenever the file does."""
     return f"{found.st_mtime_ns}-{found.st_size}-{found.st_ino}"
 
 
-def unsaved_mark(saved: str, data: bytes) -> str:
-    """The mark of a text that an editor has not saved to the file yet."""
+def unsaved_fingerprint(saved: str, data: bytes) -> str:
+    """The fingerprint of a text that an editor has not saved to the file yet."""
     from zlib import crc32  # only with an editor
 
     return f"{saved}{_UNSAVED}{crc32(data):08x}"
 
 
-def saved_mark(mark: str) -> str:
-    return mark.partition(_UNSAVED)[0]
+def saved_fingerprint(fingerprint: str) -> str:
+    return fingerprint.partition(_UNSAVED)[0]
 
 
 def check_regular(path: str, found: os.stat_result) -> None:
@@ -55,13 +55,13 @@ def check_regular(path: str, found: os.stat_result) -> None:
 
 
 def check_expected(path: str, found: os.stat_result | None, expected: str | None) -> None:
-    """`expected` is a mark. If it is empty, there must be no file; None accepts anything."""
-    mark = "" if found is None else mark_of(found)
-    if expected is None or mark == expected:
+    """`expected` is a fingerprint. If it is empty, there must be no file; None accepts anything."""
+    fingerprint = "" if found is None else fingerprint_of(found)
+    if expected is None or fingerprint == expected:
         return
     if not expected:
         raise ToolFailed(say("{path} already exists; read it first", path=shown(path)))
-    if mark:
+    if fingerprint:
         raise ToolFailed(say("{path} has changed since you read it; read it again", path=shown(path)))
     raise ToolFailed(say("{path} is gone; list its folder", path=shown(path)))
 

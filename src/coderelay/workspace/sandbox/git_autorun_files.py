@@ -27,21 +27,21 @@ _NAMES_FOLDER = b"gitdir: "
 _EXEC_LINE = re.compile(rb"^[ \t]*(?:x|exec)[ \t].*", re.MULTILINE)
 
 
-class ObeyedFile(Struct, frozen=True):
-    """One file or link that git would obey. `says` lists the instructions in it; equal instructions have equal texts.
+class GitAutorunFile(Struct, frozen=True):
+    """One file or link that git would obey. `instructions` lists those in it; equal instructions have equal texts.
     It is empty for a harmless configuration, which is listed so that it can be restored later. `content` is the whole
     content if it is a small file. `git` is the git folder that the file belongs to; it is empty for a file that leads
     to a git folder, and for a file in a work tree that configuration names (`named`)."""
 
     path: str
-    says: tuple[str, ...]
+    instructions: tuple[str, ...]
     content: bytes | None
     git: str
     named: bool = False
 
 
-def find_obeyed_files(places: GitPlaces, tops: Sequence[str], home: str) -> dict[str, ObeyedFile]:
-    """Return all obeyed files by path. `tops` are the folders that were searched, without those that links led to.
+def find_git_autorun_files(places: GitPlaces, tops: Sequence[str], home: str) -> dict[str, GitAutorunFile]:
+    """Return all autorun files by path. `tops` are the folders that were searched, without those that links led to.
     `home` is the person's home folder."""
     listed = [each for entry in places.entries for each in _in_entry(entry, tops)]
     targets = [each for entry in places.entries for each in _target(entry) if os.path.lexists(f"{each}/HEAD")]
@@ -75,14 +75,14 @@ def read_file(path: str) -> bytes | None:
     return content if len(content) <= MOST_BYTES else None
 
 
-def _in_folder(git: str, folders: Collection[str], tops: Sequence[str]) -> Iterator[ObeyedFile]:
-    """Yield the obeyed files of the git folder `git`. `folders` are all git folders that are checked, including this
+def _in_folder(git: str, folders: Collection[str], tops: Sequence[str]) -> Iterator[GitAutorunFile]:
+    """Yield the autorun files of the git folder `git`. `folders` are all git folders that are checked, including this
     one."""
     for name in _CONFIGS:
         if os.path.lexists(path := os.path.join(git, name)):
             content = read_file(path)
-            says = (_sight(path),) if content is None else harmful_settings(content, git, tops)
-            yield ObeyedFile(path, says, content, git)
+            instructions = (_sight(path),) if content is None else harmful_settings(content, git, tops)
+            yield GitAutorunFile(path, instructions, content, git)
     if os.path.lexists(path := os.path.join(git, "commondir")) and not _leads_to_own_repository(path, git, folders):
         yield _whole(path, git)
     for path in _hooks(os.path.join(git, "hooks")):
@@ -95,7 +95,7 @@ def _in_folder(git: str, folders: Collection[str], tops: Sequence[str]) -> Itera
             yield _whole(folder, git)
         elif os.path.lexists(path):
             content = read_file(path)
-            yield ObeyedFile(path, (_sight(path),) if content is None else tuple(programs_in(content)), None, git)
+            yield GitAutorunFile(path, (_sight(path),) if content is None else tuple(programs_in(content)), None, git)
 
 
 def _programs_of_todo(content: bytes) -> Iterator[str]:
@@ -138,7 +138,7 @@ def _trees(places: GitPlaces) -> Iterator[tuple[str | None, str]]:
 
 def _named(
     names: Iterable[tuple[str, bool]], own: str | None, tree: str, tops: Sequence[str]
-) -> Iterator[ObeyedFile]:
+) -> Iterator[GitAutorunFile]:
     """Yield the files in the work tree `tree` that configuration names by a relative path, which means another file
     in each work tree. The person's configuration applies to all repositories, that of the repository `own` to its
     linked work trees. A file equal to the one in the main work tree is harmless. Files named in the session's folders
@@ -154,7 +154,7 @@ def _named(
             found = _whole(path, "")
             first = None if own is None else os.path.join(os.path.dirname(own), os.path.relpath(path, tree))
             is_same = first is not None and found.content is not None and found.content == read_file(first)
-            yield ObeyedFile(path, () if is_same else found.says, found.content, "", named=True)
+            yield GitAutorunFile(path, () if is_same else found.instructions, found.content, "", named=True)
 
 
 def _files_below(path: str, deepest: int) -> Iterator[str]:
@@ -168,7 +168,7 @@ def _files_below(path: str, deepest: int) -> Iterator[str]:
             yield from _files_below(os.path.join(path, name), deepest - 1)
 
 
-def _in_entry(entry: str, tops: Sequence[str]) -> Iterator[ObeyedFile]:
+def _in_entry(entry: str, tops: Sequence[str]) -> Iterator[GitAutorunFile]:
     """Yield a `.git` that is a link, or a file that leads outside of the searched folders. A `.git` file that leads
     to a folder that is checked too is harmless."""
     targets = _target(entry)
@@ -210,10 +210,10 @@ def _hooks(folder: str) -> Iterator[str]:
         )
 
 
-def _whole(path: str, git: str) -> ObeyedFile:
+def _whole(path: str, git: str) -> GitAutorunFile:
     content = read_file(path)
-    says = _sight(path) if content is None else hashlib.sha256(content).hexdigest()
-    return ObeyedFile(path, (says,), content, git)
+    instructions = _sight(path) if content is None else hashlib.sha256(content).hexdigest()
+    return GitAutorunFile(path, (instructions,), content, git)
 
 
 def _sight(path: str) -> str:

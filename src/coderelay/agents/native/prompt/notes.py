@@ -113,7 +113,9 @@ def change_notes(seen: Mapping[str, str], disk: Disk) -> list[Note]:
 
 
 def _changed(path: str, disk: Disk) -> Note:
-    now = "has changed since you read it; read it again before you rely on it" if disk.mark(path) else "is gone"
+    now = (
+        "has changed since you read it; read it again before you rely on it" if disk.fingerprint(path) else "is gone"
+    )
     return Note(f"file:{path}", f"<file-changed>{disk.relative(path)} {now}.</file-changed>")
 
 

@@ -38,16 +38,16 @@ _CARGO = Build(
               "--all-targets", "--all-features", "--no-default-features", "--features=", "--package=",
               "--no-fail-fast", "--doc", "--bin=", "--test=", "--example=", "--locked", "--offline"),
         ),
-    kept=("--locked", "--offline"),
+    signature_options=("--locked", "--offline"),
 )  # fmt: skip
 _GO = Build(Options(single_dash=("-v", "-race", "-short", "-cover", "-failfast"), long=("--run=",)))
 _UNITTEST = Build(Options(short="vqfb", texts="k"))
 _ALONE = Build(Options(most_operands=0))
-_MAVEN = Build(Options(short="qoB", most_operands=0), kept=("-o",))
-_GRADLE = Build(Options(long=("--offline", "--info", "--quiet"), most_operands=0), kept=("--offline",))
+_MAVEN = Build(Options(short="qoB", most_operands=0), signature_options=("-o",))
+_GRADLE = Build(Options(long=("--offline", "--info", "--quiet"), most_operands=0), signature_options=("--offline",))
 _MAKE = Build(
     Options(short="ksBn", texts="j", files="C", long=("--jobs=", "--keep-going", "--silent", "--dry-run")),
-    kept=("-n", "-C", "--dry-run"),
+    signature_options=("-n", "-C", "--dry-run"),
     operands="targets",
 )
 _SCRIPTS = {
@@ -67,10 +67,10 @@ PIP: dict[str, Options] = {
 }
 
 
-def recognise_pip(words: Sequence[Word], place: CommandFolders) -> None:
+def recognise_pip(words: Sequence[Word], folders: CommandFolders) -> None:
     if not words or words[0].text not in PIP:
         raise NotReadOnly("pip is only known to be harmless when it lists, shows or checks")
-    check(words[1:], PIP[words[0].text], place)
+    check(words[1:], PIP[words[0].text], folders)
 
 
 _PIP = Program(
@@ -85,7 +85,7 @@ def _only(options: Options, *kept: str, operands: Literal["files", "targets"] = 
     return Program(builds={(): Build(options, kept, operands)})
 
 
-BUILDERS: dict[str, Program] = {
+BUILD_TOOLS: dict[str, Program] = {
     # Python
     **dict.fromkeys(("python", "python3"), _PYTHON),
     ".venv/bin/python": Program(builds={("-m", "pytest"): _PYTEST}),
@@ -93,20 +93,22 @@ BUILDERS: dict[str, Program] = {
     **dict.fromkeys(("pip", "pip3"), _PIP),
     **dict.fromkeys(("pipx", "uvx"), Program(network=EVERY_USE)),
     "uv": Program(
-        version=("--version",), builds={("run", "pytest"): _PYTEST}, starts_behind=("run",),
+        version=("--version",), builds={("run", "pytest"): _PYTEST}, command_after=("run",),
         network=frozenset(("pip", "sync", "add", "lock", "tool")),
     ),
-    "poetry": Program(starts_behind=("run",), network=_INSTALL | {"lock"}),
-    "conda": Program(starts_behind=("run",), network=_INSTALL | {"create"}),
-    **dict.fromkeys(("pipenv", "pdm", "hatch", "rye", "pixi", "mamba"), Program(starts_behind=("run",))),
+    "poetry": Program(command_after=("run",), network=_INSTALL | {"lock"}),
+    "conda": Program(command_after=("run",), network=_INSTALL | {"create"}),
+    **dict.fromkeys(("pipenv", "pdm", "hatch", "rye", "pixi", "mamba"), Program(command_after=("run",))),
     "twine": Program(network=frozenset(("upload",)), publishes="upload"),
     "ruff": Program(
         builds={
             ("check",): Build(
                 Options(long=("--fix", "--no-cache", "--quiet", "--diff", "--select=", "--ignore=", "--statistics")),
-                kept=("--fix", "--diff"),
+                signature_options=("--fix", "--diff"),
             ),
-            ("format",): Build(Options(long=("--check", "--diff", "--quiet")), kept=("--check", "--diff")),
+            ("format",): Build(
+                Options(long=("--check", "--diff", "--quiet")), signature_options=("--check", "--diff")
+            ),
         }
     ),
     "black": _only(Options(short="q", texts="l", long=("--check", "--diff", "--quiet")), "--check", "--diff"),
@@ -121,14 +123,14 @@ BUILDERS: dict[str, Program] = {
     # JavaScript
     "node": Program(interprets="code", version=("--version", "-v")),
     "npm": Program(
-        version=("--version", "-v"), builds=_TEST_OR_SCRIPT, starts_behind=_NODE_RUN, publishes="publish",
+        version=("--version", "-v"), builds=_TEST_OR_SCRIPT, command_after=_NODE_RUN, publishes="publish",
         network=_INSTALL,
     ),
-    "pnpm": Program(builds=_TEST_OR_SCRIPT, starts_behind=_NODE_RUN, publishes="publish", network=_INSTALL),
-    "yarn": Program(builds=_TEST_OR_SCRIPT, starts_behind=_NODE_RUN, publishes="publish", network=_INSTALL),
+    "pnpm": Program(builds=_TEST_OR_SCRIPT, command_after=_NODE_RUN, publishes="publish", network=_INSTALL),
+    "yarn": Program(builds=_TEST_OR_SCRIPT, command_after=_NODE_RUN, publishes="publish", network=_INSTALL),
     "bun": Program(builds={**_SCRIPTS, ("test",): Build()}, network=_INSTALL),
-    "npx": Program(starts=0, texts="each"),
-    "bunx": Program(starts=0),
+    "npx": Program(command_at=0, command_texts="each"),
+    "bunx": Program(command_at=0),
     "deno": Program(builds={("test",): Build()}),
     "tsc": _only(
         Options(short="b", files="p", long=("--noEmit", "--build", "--pretty", "--watch=")),
@@ -148,7 +150,7 @@ BUILDERS: dict[str, Program] = {
     "cargo": Program(
         builds={
             **{(each,): _CARGO for each in ("test", "build", "check", "clippy", "bench", "doc")},
-            ("fmt",): Build(Options(long=("--all", "--check")), kept=("--check",)),
+            ("fmt",): Build(Options(long=("--all", "--check")), signature_options=("--check",)),
         },
         network=frozenset(("fetch", "install", "add", "update", "publish", "search")),
         publishes="publish",
@@ -160,7 +162,7 @@ BUILDERS: dict[str, Program] = {
     "cmake": Program(
         version=("--version",),
         builds={("--build",): Build(Options(texts="j", long=("--target=", "--config=", "--parallel=?")),
-                                    kept=("--target", "--config"), operands="targets")},
+                                    signature_options=("--target", "--config"), operands="targets")},
     ),
     "ctest": _only(
         Options(short="VQ", texts="jR", long=("--output-on-failure", "--verbose"), most_operands=0),
@@ -172,8 +174,9 @@ BUILDERS: dict[str, Program] = {
     "dotnet": Program(
         builds={
             ("test",): Build(Options(long=("--no-restore", "--no-build", "--nologo")),
-                             kept=("--no-restore", "--no-build"), operands="targets"),
-            ("build",): Build(Options(long=("--no-restore", "--nologo")), kept=("--no-restore",), operands="targets"),
+                             signature_options=("--no-restore", "--no-build"), operands="targets"),
+            ("build",): Build(Options(long=("--no-restore", "--nologo")),
+                              signature_options=("--no-restore",), operands="targets"),
         },
         network=frozenset(("restore", "add")),
     ),
@@ -181,9 +184,9 @@ BUILDERS: dict[str, Program] = {
     # Other languages
     "mix": Program(builds={("test",): Build()}),
     "rspec": _only(Options()),
-    "bundle": Program(builds={("exec", "rspec"): Build()}, starts_behind=_NODE_RUN, network=_INSTALL),
+    "bundle": Program(builds={("exec", "rspec"): Build()}, command_after=_NODE_RUN, network=_INSTALL),
     "gem": Program(network=_INSTALL, publishes="push"),
     "phpunit": _only(Options()),
     "composer": Program(network=_INSTALL | {"require"}),
-    **dict.fromkeys(("mise", "asdf", "opam"), Program(starts_behind=_NODE_RUN)),
+    **dict.fromkeys(("mise", "asdf", "opam"), Program(command_after=_NODE_RUN)),
 }  # fmt: skip

@@ -6,7 +6,7 @@ Options that write, run or change something are left out.
 from coderelay.policy.shell.programs.options import Options, Program
 
 # Left out: --check, which reads whatever files a list names.
-_SUMS = Program(Options(short="btz", long=("--tag", "--binary", "--text")), names_only=True)
+_SUMS = Program(Options(short="btz", long=("--tag", "--binary", "--text")), only_names=True)
 _CODED = Program(Options(short="di", texts="w", long=("--decode", "--ignore-garbage", "--wrap=")))
 
 _GREP_OPTIONS = Options(
@@ -44,13 +44,13 @@ _RG_OPTIONS = Options(
 )  # fmt: skip
 _GREP = Program(_GREP_OPTIONS, searches=True, whole=True)
 
-READERS: dict[str, Program] = {
+FILE_READERS: dict[str, Program] = {
     **dict.fromkeys(("grep", "egrep", "fgrep"), _GREP),
     "rg": Program(_RG_OPTIONS, version=("--version",), searches=True, whole=True),
     "ls": Program(Options(short="aAbBcCdfFghHiklLmnNopqQrRsStuUvxXZ1", texts="ITw", long=("--all", "--almost-all",
         "--color=?", "--directory", "--group-directories-first", "--full-time", "--human-readable", "--recursive",
         "--reverse", "--size", "--sort=", "--time=", "--time-style=", "--ignore=", "--classify=?", "--inode",
-        "--no-group", "--si"), any_option=True), names_only=True, whole=True),
+        "--no-group", "--si"), any_option=True), only_names=True, whole=True),
     "cat": Program(Options(short="AbeEnstTuv", long=("--number", "--number-nonblank", "--show-all", "--show-ends",
         "--show-tabs", "--squeeze-blank"), any_option=True)),
     "head": Program(Options(short="qvz", texts="nc", long=("--lines=", "--bytes=", "--quiet", "--verbose"),
@@ -58,7 +58,7 @@ READERS: dict[str, Program] = {
     "tail": Program(Options(short="qvzfF", texts="ncs", long=("--lines=", "--bytes=", "--quiet", "--verbose",
         "--follow=?"), numbers=True, any_option=True)),
     "wc": Program(Options(short="clLmw", long=("--lines", "--words", "--bytes", "--chars", "--max-line-length"),
-        any_option=True, option_opens=True), names_only=True),
+        any_option=True, option_opens=True), only_names=True),
     "nl": Program(Options(short="p", texts="bdfhilnsvw")),
     "tac": Program(Options(short="br", texts="s")),
     "rev": Program(Options()),
@@ -85,24 +85,24 @@ READERS: dict[str, Program] = {
     "column": Program(Options(short="txe", texts="sNoc")),
     # -L, -I and -P take the next word as their value, whatever letters are joined to them.
     "tree": Program(Options(short="adfilpsughDFrtUvACnNqQ", long=("--gitignore", "--dirsfirst", "--noreport", "--du",
-        "--prune", "--filelimit=?", "--charset=?"), single_dash=("-L", "-I", "-P")), names_only=True, whole=True),
+        "--prune", "--filelimit=?", "--charset=?"), single_dash=("-L", "-I", "-P")), only_names=True, whole=True),
     "stat": Program(Options(short="Lft", texts="c", long=("--format=", "--printf=?", "--dereference",
-        "--file-system")), names_only=True),
+        "--file-system")), only_names=True),
     "file": Program(Options(short="bhiLN", long=("--brief", "--mime", "--mime-type", "--mime-encoding",
-        "--dereference")), names_only=True),
+        "--dereference")), only_names=True),
     "du": Program(Options(short="abchHkLmPsSx0", texts="dBt", long=("--max-depth=", "--human-readable",
         "--summarize", "--all", "--total", "--exclude=?", "--apparent-size", "--threshold="), any_option=True,
-        option_opens=True), names_only=True),
+        option_opens=True), only_names=True),
     "df": Program(Options(short="ahHiklPT", texts="tx", long=("--human-readable", "--total", "--output=?")),
-        names_only=True),
+        only_names=True),
     "basename": Program(Options(short="az", texts="s", long=("--multiple", "--suffix="), text_operands=99),
-        names_only=True),
-    "dirname": Program(Options(short="z", text_operands=99), names_only=True),
+        only_names=True),
+    "dirname": Program(Options(short="z", text_operands=99), only_names=True),
     "realpath": Program(Options(short="emLPqsz", long=("--relative-to=/", "--relative-base=/",
-        "--canonicalize-existing")), names_only=True),
-    "readlink": Program(Options(short="efmnqsvz", long=("--canonicalize",)), names_only=True),
+        "--canonicalize-existing")), only_names=True),
+    "readlink": Program(Options(short="efmnqsvz", long=("--canonicalize",)), only_names=True),
     **dict.fromkeys(("md5sum", "sha1sum", "sha256sum", "sha512sum"), _SUMS),
-    "cksum": Program(Options(), names_only=True),
+    "cksum": Program(Options(), only_names=True),
     "od": Program(Options(short="abcdfiloxv", texts="AjNt")),
     # The letters of its options cannot be joined.
     "xxd": Program(Options(texts="cgls", most_operands=1, operands_last=True, single_dash=("-b", "-u", "-e", "-i",
@@ -122,11 +122,11 @@ READERS: dict[str, Program] = {
         "--format=", "--header=?"), text_operands=99)),
     "getconf": Program(Options(text_operands=1, most_operands=1)),
     "lscpu": Program(Options(most_operands=0)),
-    "sleep": Program(Options(text_operands=1, most_operands=1), names_only=True),
-    "seq": Program(Options(short="w", texts="sf", text_operands=3, numbers=True), names_only=True),
-    "pwd": Program(Options(short="LP", most_operands=0), names_only=True),
+    "sleep": Program(Options(text_operands=1, most_operands=1), only_names=True),
+    "seq": Program(Options(short="w", texts="sf", text_operands=3, numbers=True), only_names=True),
+    "pwd": Program(Options(short="LP", most_operands=0), only_names=True),
     "whoami": Program(Options(most_operands=0)),
-    "id": Program(Options(short="gGnru", text_operands=1, most_operands=1), names_only=True),
+    "id": Program(Options(short="gGnru", text_operands=1, most_operands=1), only_names=True),
     "groups": Program(Options(most_operands=0)),
     "uname": Program(Options(short="amnoprsv", long=("--all",), most_operands=0)),
     "hostname": Program(Options(short="fis", most_operands=0)),
@@ -136,10 +136,10 @@ READERS: dict[str, Program] = {
     "arch": Program(Options(most_operands=0)),
     "tty": Program(Options(most_operands=0)),
     "locale": Program(Options(short="a", most_operands=0)),
-    "which": Program(Options(short="a", text_operands=99), names_only=True),
-    "type": Program(Options(short="atpP", text_operands=99), names_only=True),
-    "true": Program(Options(text_operands=99), names_only=True),
-    "false": Program(Options(text_operands=99), names_only=True),
-    ":": Program(Options(text_operands=99), names_only=True),
+    "which": Program(Options(short="a", text_operands=99), only_names=True),
+    "type": Program(Options(short="atpP", text_operands=99), only_names=True),
+    "true": Program(Options(text_operands=99), only_names=True),
+    "false": Program(Options(text_operands=99), only_names=True),
+    ":": Program(Options(text_operands=99), only_names=True),
     "exit": Program(Options(text_operands=1, most_operands=1)),
 }  # fmt: skip

@@ -79,7 +79,7 @@ soak: setup ## hundreds of random kills, and how many of each kind; an hour or t
 	@sort .soak_tally | uniq -c
 
 mutants: setup ## record anew how each wrong rule of the session is found; about five minutes
-	CODER_SOAK=record $(BIN)/python -m pytest -q -n $(WORKERS) -k random_search tests/session/test_machine.py
+	CODER_SOAK=record $(BIN)/python -m pytest -q -n $(WORKERS) -k random_search tests/session/test_state_machine.py
 
 bench: setup ## one table, each row beside a floor measured in the same run
 	$(BIN)/python -m bench

@@ -14,7 +14,7 @@ from tests.coder_process import Coder
 from tests.model_server import ModelServerThread, Script, model_server_thread
 
 # Before any test loads them: their assertions explain themselves.
-pytest.register_assert_rewrite("coderelay.testing.store_suite", "tests.store.databases")
+pytest.register_assert_rewrite("coderelay.testing.store_suite", "tests.store.sample_database")
 
 settings.register_profile("without deadline", deadline=None)  # a busy machine is no failure
 settings.load_profile("without deadline")

@@ -28,7 +28,8 @@ from coderelay.config import edit_config
 from coderelay.config.detect import detect
 from coderelay.host import live_output, undo
 from coderelay.models.openai_chat import model
-from coderelay.policy.shell import allow_rules, build_programs, command_verdict, deny_rules, tree_sitter_words
+from coderelay.policy.shell import allow_rules, command_verdict, deny_rules, tree_sitter_words
+from coderelay.policy.shell.programs import build_tools
 from coderelay.store.postgres import store as postgres_store
 from coderelay.surfaces import headless
 from coderelay.surfaces.terminal import picker, plain_repl
@@ -42,7 +43,7 @@ from tests.forked_process import Reap, Start
 
 LOADED_EARLY = (
     *(answer, asks, resume, sessions, edit_config, detect, live_output, undo, model, postgres_store, headless),
-    *(allow_rules, build_programs, command_verdict, deny_rules, tree_sitter_words),
+    *(allow_rules, build_tools, command_verdict, deny_rules, tree_sitter_words),
     *(bubblewrap, landlock, sandbox, snapshots),
     *(repl, repl_startup, picker, plain_repl, code, diffs, markdown_stream),
 )

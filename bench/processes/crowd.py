@@ -28,7 +28,7 @@ from coderelay.protocol.commands import CreateSession, SendPrompt
 from coderelay.protocol.content import Text, Usage
 from coderelay.protocol.events import Recorded, TurnEnded
 from coderelay.protocol.ids import CallId, PromptId, SessionId, new_id
-from coderelay.protocol.live import TextDelta
+from coderelay.protocol.live_updates import TextDelta
 
 SESSIONS = 1000
 FOLLOWED = range(0, SESSIONS, 10)

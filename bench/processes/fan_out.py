@@ -30,7 +30,7 @@ from coderelay.client.lent import Lent
 from coderelay.protocol.asks import By
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import MessageId, SessionId
-from coderelay.protocol.live import Live, TextDelta
+from coderelay.protocol.live_updates import Live, TextDelta
 from coderelay.protocol.notebook import Notebook
 from coderelay.protocol.queries import ListAsks, ListSessions
 from coderelay.protocol.summary import Summary

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from coderelay import connect
 from coderelay.protocol.events import Recorded, TurnEnded
-from coderelay.protocol.live import Notice
+from coderelay.protocol.live_updates import Notice
 
 
 async def main(report: str) -> None:

@@ -8,7 +8,7 @@ from bench.percentile import p95
 from bench.stopwatch import stopwatch
 from bench.table import INFORMATIONAL, Row, at_most
 from coderelay.policy.judge import Policy, judge
-from coderelay.policy.shell.rights import rights_of
+from coderelay.policy.shell.requested_rights import rights_of
 from coderelay.protocol.calls import Need
 from coderelay.tools.all_tools import SPECS
 

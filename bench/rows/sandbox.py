@@ -14,8 +14,8 @@ from bench.table import INFORMATIONAL, Line, Missing, Row, at_most_over
 from coderelay.workspace.processes.environment import command_environment
 from coderelay.workspace.processes.processes import Processes
 from coderelay.workspace.processes.session_processes import CommandContext, Commands
+from coderelay.workspace.sandbox.backend_detection import BACKENDS
 from coderelay.workspace.sandbox.confinement import SandboxBackend
-from coderelay.workspace.sandbox.detect import BACKENDS
 from coderelay.workspace.sandbox.probe import probe
 from coderelay.workspace.sandbox.sandbox import Sandbox
 

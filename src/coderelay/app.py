@@ -34,8 +34,8 @@ from coderelay.models.model import Models
 from coderelay.models.open_model import Providers
 from coderelay.policy.secrets.masking import Secrets, passwords_in, secret_values, worth_hiding
 from coderelay.protocol.ids import OwnerId, SessionId, new_id
-from coderelay.protocol.machine import MachineIdentity
-from coderelay.protocol.session_info import (
+from coderelay.protocol.machine_identity import MachineIdentity
+from coderelay.protocol.query_results import (
     DefaultsShown,
     FileShown,
     FilesShown,
@@ -44,8 +44,8 @@ from coderelay.protocol.session_info import (
     ServedModels,
 )
 from coderelay.session.state import State
-from coderelay.store.backends import open_owners, open_store
-from coderelay.store.live import LiveFile
+from coderelay.store.live_output_file import LiveFile
+from coderelay.store.open_store import open_owners, open_store
 from coderelay.store.sqlite.open_file import when_unlocked
 from coderelay.store.store import Store
 from coderelay.tools.all_tools import TOOLS
@@ -266,7 +266,7 @@ class App:
         return await list_folder(folder)
 
     async def folders_in(self, folder: str, roots: Sequence[str], *, hidden: bool) -> FoldersShown:
-        from coderelay.workspace.files.browse import list_folders  # loaded only when a person asks
+        from coderelay.workspace.files.folder_listing import list_folders  # loaded only when a person asks
 
         return await asyncio.to_thread(list_folders, folder, roots, hidden=hidden)
 

@@ -37,7 +37,7 @@ from coderelay.protocol.commands import (
 from coderelay.protocol.errors import UnknownSession
 from coderelay.protocol.events import Recorded, SessionDeleted, TurnEnded
 from coderelay.protocol.ids import PromptId, SessionId, new_id
-from coderelay.protocol.live import Live
+from coderelay.protocol.live_updates import Live
 from coderelay.protocol.notebook import Notebook
 from coderelay.protocol.queries import ListAsks, ListSessions, Query, ShowSession, Value
 from coderelay.protocol.session_events import Mode

@@ -20,7 +20,7 @@ from coderelay.protocol.calls import Call, Finished, Need, Question
 from coderelay.protocol.commands import Accepted
 from coderelay.protocol.events import CallEnded, Recorded, asks_in
 from coderelay.protocol.ids import CallId, SessionId
-from coderelay.protocol.live import Live
+from coderelay.protocol.live_updates import Live
 from coderelay.protocol.queries import ListAsks
 from coderelay.surfaces.headless.follow_turn import carry_on
 from coderelay.surfaces.headless.output import DONE, INTERRUPTED, PARKED, NullOutput, RunState

@@ -24,7 +24,7 @@ from coderelay.protocol.asks import (
 from coderelay.protocol.calls import Need, Option, Question
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import AskId, CallId
-from coderelay.protocol.localized import Localized
+from coderelay.protocol.localized_text import Localized
 from coderelay.session.decide import check_fit
 
 A, C = AskId("a"), CallId("c")

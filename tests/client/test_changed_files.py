@@ -3,7 +3,7 @@
 import pytest
 
 from coderelay.client.changed_files import changed_line, changed_names, diff_of
-from coderelay.protocol.session_info import FileChange, FilesDiff
+from coderelay.protocol.query_results import FileChange, FilesDiff
 
 _ADDED = "diff --git a/sub/c b/sub/c\nnew file mode 100644\n--- /dev/null\n+++ b/sub/c\n@@ -0,0 +1 @@\n+++ b/other\n"
 _NEXT_TO_IT = (

@@ -7,7 +7,7 @@ import pytest
 
 from coderelay.client.views import cowork
 from coderelay.protocol.asks import Allow, Approval, By, PermissionAsk, PlanAsk
-from coderelay.protocol.background import Gone
+from coderelay.protocol.background_commands import Gone
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Outcome, Stopped, Unknown
 from coderelay.protocol.content import Text, Thinking, Usage
 from coderelay.protocol.events import (
@@ -67,7 +67,7 @@ from coderelay.protocol.ids import (
     SessionId,
     TurnId,
 )
-from coderelay.protocol.machine import MachineIdentity
+from coderelay.protocol.machine_identity import MachineIdentity
 from coderelay.protocol.session_events import Mode, PartialBlock
 
 pytestmark = pytest.mark.quick

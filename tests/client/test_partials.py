@@ -6,7 +6,7 @@ import pytest
 
 from coderelay.client.views.partial_messages import Partials
 from coderelay.protocol.ids import MessageId, SessionId
-from coderelay.protocol.live import TextDelta, ThinkingDelta
+from coderelay.protocol.live_updates import TextDelta, ThinkingDelta
 
 pytestmark = pytest.mark.quick
 

@@ -8,7 +8,7 @@ from coderelay.client.views.permission_payload import permission_payload, permis
 from coderelay.protocol.asks import Approval, PermissionAsk
 from coderelay.protocol.calls import Need
 from coderelay.protocol.ids import AskId, CallId
-from coderelay.protocol.session_info import PermissionsShown
+from coderelay.protocol.query_results import PermissionsShown
 
 pytestmark = pytest.mark.quick
 

@@ -42,7 +42,7 @@ from coderelay.protocol.queries import (
     ShowPermissions,
     ShowSession,
 )
-from coderelay.protocol.session_info import AgentShown, HostShown, ModelShown
+from coderelay.protocol.query_results import AgentShown, HostShown, ModelShown
 from coderelay.surfaces.terminal.picker import picker_for
 from tests.house import ME, InHouse, house, story
 from tests.model_server import bash, hangs, proposes, says, script, write

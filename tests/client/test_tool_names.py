@@ -35,13 +35,13 @@ pytestmark = pytest.mark.quick
 def test_names_and_arguments_outside(
     tool: str, name: str, arguments: dict[str, Any], outside: dict[str, Any]
 ) -> None:
-    assert (SPECS.outside_name(tool), SPECS.outside_input(tool, arguments)) == (name, outside)
+    assert (SPECS.external_name(tool), SPECS.external_input(tool, arguments)) == (name, outside)
 
 
 def test_a_patch_is_shown_as_the_edits_it_stands_for() -> None:
     patch = "*** Begin Patch\n*** Update File: a\n x\n-1\n+2\n*** Delete File: b\n*** End Patch"
-    assert SPECS.outside_name("patch") == "MultiEdit"
-    assert SPECS.outside_input("patch", {"patch": patch, "file_path": "README.md"}) == {
+    assert SPECS.external_name("patch") == "MultiEdit"
+    assert SPECS.external_input("patch", {"patch": patch, "file_path": "README.md"}) == {
         "file_path": "a",
         "patch": patch,
         "edits": [
@@ -49,7 +49,7 @@ def test_a_patch_is_shown_as_the_edits_it_stands_for() -> None:
             {"file_path": "b", "old_string": "", "new_string": ""},
         ],
     }
-    assert SPECS.outside_input("patch", {"patch": "no"}) == {"patch": "no", "file_path": "", "edits": []}
+    assert SPECS.external_input("patch", {"patch": "no"}) == {"patch": "no", "file_path": "", "edits": []}
 
 
 @pytest.mark.parametrize(
@@ -61,4 +61,4 @@ def test_a_patch_is_shown_as_the_edits_it_stands_for() -> None:
 )
 def test_what_is_shown_is_what_the_tool_would_use(arguments: dict[str, Any]) -> None:
     """Symptom: a model could have a harmless path shown, and approved, next to the one that is read."""
-    assert SPECS.outside_input("read", arguments) == {"file_path": "/etc/passwd"}
+    assert SPECS.external_input("read", arguments) == {"file_path": "/etc/passwd"}

@@ -39,7 +39,7 @@ from coderelay.protocol.events import AnyEvent, HistoryCompacted, PromptTaken, R
 from coderelay.protocol.ids import SessionId
 from coderelay.session import turn_events
 from coderelay.session.state import State
-from coderelay.store.backends import open_owners
+from coderelay.store.open_store import open_owners
 from coderelay.store.store import Store
 from coderelay.testing.blocking_agent import BlockingAgent, Says, Step, Wonders, uses
 from coderelay.tools.tool import Tool

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
 from tests.model_server import ModelServerThread, by_history, says
-from tests.store.other_process import hold, start
+from tests.store.sqlite_process import hold, start
 from tests.terminal.repl import repl, settle
 
 CoderOn = Callable[[ModelServerThread], Coder]

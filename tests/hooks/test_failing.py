@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.events import Recorded, SessionCreated, TurnEnded
-from coderelay.protocol.live import Notice
+from coderelay.protocol.live_updates import Notice
 from tests.hooks.scene import configure, hook, verdicts
 from tests.hooks.scene import script as program
 from tests.house import InHouse, house, story

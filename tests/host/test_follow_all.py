@@ -23,7 +23,7 @@ from coderelay.protocol.events import (
     TurnEnded,
 )
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.live import Live, OutputDelta, TextDelta
+from coderelay.protocol.live_updates import Live, OutputDelta, TextDelta
 from tests.house import ME, InHouse, house, story
 from tests.model_server import bash, proposes, says, script, write
 from tests.patience import PATIENCE

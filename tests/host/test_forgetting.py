@@ -12,7 +12,7 @@ from coderelay.client.views.cowork import SessionRows
 from coderelay.host.attended import Attended
 from coderelay.host.host import Host
 from coderelay.host.loaded_sessions import LoadedSessions
-from coderelay.protocol.background import StoppedBy
+from coderelay.protocol.background_commands import StoppedBy
 from coderelay.protocol.commands import OpenSession, StopBackground
 from coderelay.protocol.errors import UnknownSession
 from coderelay.protocol.events import BackgroundEnded

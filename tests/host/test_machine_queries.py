@@ -24,7 +24,7 @@ from coderelay.protocol.queries import (
     ShowDiff,
     SuggestTitle,
 )
-from coderelay.protocol.session_info import DefaultsShown, FileShown, FilesShown, FoldersShown
+from coderelay.protocol.query_results import DefaultsShown, FileShown, FilesShown, FoldersShown
 from tests.host.test_undo import repository
 from tests.house import ME, house, story
 from tests.model_server import proposes, says, script, write

@@ -9,7 +9,7 @@ import pytest
 
 from coderelay.host.ownership import Ownership
 from coderelay.protocol.ids import OwnerId
-from coderelay.store.owners import Alive, Dead, FileOwners
+from coderelay.store.owner_liveness import Alive, Dead, FileOwners
 from tests.house import story
 
 pytestmark = pytest.mark.quick
@@ -28,10 +28,10 @@ class Scene:
     async def me(self) -> OwnerId:
         return OwnerId("me")
 
-    async def beat(self) -> None:
+    async def send_heartbeat(self) -> None:
         raise AssertionError("nobody beats for another")
 
-    async def look(self, owner: OwnerId) -> Alive | Dead:
+    async def liveness(self, owner: OwnerId) -> Alive | Dead:
         return self.seen
 
     async def close(self) -> None:
@@ -99,18 +99,18 @@ async def test_a_file_lock_tells_the_living_from_the_dead(tmp_path: Path) -> Non
     here = FileOwners(str(tmp_path / "owners"))
     me = await here.me()
     there = FileOwners(str(tmp_path / "owners"))
-    assert await there.look(me) == Alive(0)
-    await here.beat()
-    assert await there.look(me) == Alive(1)
+    assert await there.liveness(me) == Alive(0)
+    await here.send_heartbeat()
+    assert await there.liveness(me) == Alive(1)
     await here.close()
-    assert await there.look(me) == Dead()
-    assert await there.look(OwnerId("never was")) == Dead()
+    assert await there.liveness(me) == Dead()
+    assert await there.liveness(OwnerId("never was")) == Dead()
 
 
 @story
 async def test_a_killed_process_is_dead_at_once_and_swept_away(tmp_path: Path) -> None:
     code = (
-        "import asyncio, sys; from coderelay.store.owners import FileOwners; o = FileOwners(sys.argv[1]);"
+        "import asyncio, sys; from coderelay.store.owner_liveness import FileOwners; o = FileOwners(sys.argv[1]);"
         " print(asyncio.run(o.me()), flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
@@ -119,10 +119,10 @@ async def test_a_killed_process_is_dead_at_once_and_swept_away(tmp_path: Path) -
         assert process.stdout is not None
         owner = OwnerId(process.stdout.readline().strip())
         here = FileOwners(str(tmp_path))
-        assert await here.look(owner) == Alive(0)
+        assert await here.liveness(owner) == Alive(0)
         process.kill()
         process.wait()
-    assert await here.look(owner) == Dead()
+    assert await here.liveness(owner) == Dead()
     me = await here.me()
     assert os.listdir(tmp_path) == [me]
     await here.close()

@@ -16,7 +16,7 @@ from coderelay.config.load import Config
 from coderelay.protocol.commands import ForkSession
 from coderelay.protocol.events import MessageAdded, PartialsKept, Recorded, TurnEnded, TurnStarted
 from coderelay.protocol.ids import MessageId, SessionId, TurnId, new_id
-from coderelay.protocol.live import Live, TextDelta, ThinkingDelta
+from coderelay.protocol.live_updates import Live, TextDelta, ThinkingDelta
 from coderelay.protocol.queries import ReadMessages
 from coderelay.protocol.session_events import PartialBlock
 from coderelay.protocol.summary import MessageRow

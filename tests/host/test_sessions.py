@@ -25,7 +25,7 @@ from coderelay.protocol.events import (
     TurnStarted,
 )
 from coderelay.protocol.ids import AskId, MessageId, OwnerId, PromptId, SessionId, TurnId
-from coderelay.protocol.live import TextDelta
+from coderelay.protocol.live_updates import TextDelta
 from coderelay.protocol.queries import ExportSession, ListSessions, ReadMessages, ShowSession
 from coderelay.session.next_action import Wait
 from coderelay.testing.model_server import without_notes

@@ -30,9 +30,9 @@ from coderelay.protocol.events import (
     TurnUndone,
 )
 from coderelay.protocol.ids import PromptId
-from coderelay.protocol.live import Notice
+from coderelay.protocol.live_updates import Notice
 from coderelay.protocol.queries import ListPrompts, ShowDiff
-from coderelay.protocol.session_info import FileChange
+from coderelay.protocol.query_results import FileChange
 from coderelay.session.state import PastTurn
 from coderelay.testing.model_server import without_notes
 from coderelay.workspace.trees.snapshots import Trees

@@ -4,7 +4,7 @@ listed here, by the file of that call."""
 from collections.abc import Callable, Iterable
 from typing import get_args
 
-from coderelay.protocol.session_info import HostShown
+from coderelay.protocol.query_results import HostShown
 from coderelay.protocol.summary import Phase
 from tests.language.literals import constants_of
 

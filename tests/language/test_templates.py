@@ -10,14 +10,14 @@ import pytest
 from coderelay.client import old_log_texts
 from coderelay.client.language import retell, speak
 from coderelay.policy.secrets.masking import Secrets
+from coderelay.protocol.autorun_files import AUTORUN_FILES, PACKAGE_JSON
 from coderelay.protocol.calls import CallId, Denied, Failed, Finished, one_line
 from coderelay.protocol.codec import decode, encode, kind_of
 from coderelay.protocol.errors import BadInput, UnknownSession
 from coderelay.protocol.events import CallEnded, TurnEnded
 from coderelay.protocol.ids import MessageId, TurnId
 from coderelay.protocol.languages import read_language
-from coderelay.protocol.obeyed_files import OBEYED_FILES, PACKAGE_JSON
-from coderelay.protocol.translatable import Sentence, Translatable, join_texts, said_of, say, with_template
+from coderelay.protocol.translatable import Sentence, Translatable, join_texts, say, template_of, with_template
 from tests.language.literals import PLACE, ROOM, Said, parsed, said_in
 
 _FILES = sorted(ROOM.rglob("*.py"))
@@ -26,7 +26,7 @@ TEMPLATES = _CHINESE.log_messages | old_log_texts.tool_words("zh")
 _FOR_MODELS = {"session/transcript.py", "workspace/sandbox/probe.py"}
 """Files with texts that are like one of ours, but that people are not told."""
 
-_TABLES = {each.why for each in OBEYED_FILES} | {PACKAGE_JSON, "{first}; {rest}", "{first}, {rest}"}
+_TABLES = {each.why for each in AUTORUN_FILES} | {PACKAGE_JSON, "{first}; {rest}", "{first}, {rest}"}
 _COUNTED = {"{count} tools", "{count} prompts", "{count} resources"}
 _ARGPARSE = {
     "the following arguments are required: {names}",
@@ -111,7 +111,7 @@ def test_a_log_from_before_templates_is_read_and_told() -> None:
 def test_a_template_that_belongs_to_another_text_is_not_used() -> None:
     said = say("{path} is a folder", path="a").said
     assert isinstance(with_template("a is a folder", said), Sentence)
-    assert said_of(with_template("b is a folder", said)) is None
+    assert template_of(with_template("b is a folder", said)) is None
     assert with_template("x", Translatable("{gone} {}", {})) == "x"
 
 

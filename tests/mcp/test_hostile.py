@@ -11,7 +11,7 @@ import pytest
 from coderelay.client.overview import tools_in_words
 from coderelay.config.settings import McpServerConfig
 from coderelay.protocol.queries import ListTools
-from coderelay.protocol.session_info import ToolShown
+from coderelay.protocol.query_results import ToolShown
 from coderelay.tools.mcp.listing import ServerRows
 from coderelay.tools.mcp.server import ServerLimits
 from coderelay.tools.mcp.tool_names import tool_names

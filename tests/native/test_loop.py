@@ -14,7 +14,7 @@ from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession, SendPrompt
 from coderelay.protocol.events import CallStarted, MessageAdded, Recorded
 from coderelay.protocol.ids import PromptId
-from coderelay.protocol.live import Notice, TextDelta
+from coderelay.protocol.live_updates import Notice, TextDelta
 from coderelay.protocol.queries import ReadMessages
 from tests.house import InHouse, house, story
 from tests.model_server import (

@@ -60,4 +60,4 @@ def test_x01_several_names_add_up() -> None:
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_x01_the_name_a_tool_is_shown_under_allows_it(tool: str) -> None:
-    assert tool in allowed_by(SPECS.outside_name(tool))
+    assert tool in allowed_by(SPECS.external_name(tool))

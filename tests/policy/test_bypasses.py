@@ -15,7 +15,7 @@ from coderelay.protocol.calls import Need
 from coderelay.protocol.ids import AskId, CallId
 from coderelay.protocol.session_events import Preset
 from coderelay.workspace.processes.environment import command_environment
-from tests.policy.written_rules import read_rules
+from tests.policy.rule_parsing import read_rules
 
 pytestmark = pytest.mark.quick
 

@@ -10,9 +10,9 @@ import pytest
 from coderelay.host.command_facts import facts_about
 from coderelay.policy.shell.command_verdict import judge_command
 from tests.coder_process import Coder
-from tests.policy.test_corpus import CORPUS
-from tests.policy.test_shell_tables import EVERYDAY, HOSTILE
-from tests.policy.written_rules import read_rules
+from tests.policy.rule_parsing import read_rules
+from tests.policy.test_command_verdicts import EVERYDAY, HOSTILE
+from tests.policy.test_recorded_commands import CORPUS
 
 FOLDERS = ("/ws",)
 RULED = (

@@ -3,11 +3,11 @@
 import pytest
 
 from coderelay.policy.judge import Policy, Verdict, judge
-from coderelay.policy.rules import OddRule, Rules
+from coderelay.policy.rules import InvalidRule, Rules
 from coderelay.protocol.calls import Kind, Need
 from coderelay.protocol.session_events import Mode
 from coderelay.tools.all_tools import SPECS
-from tests.policy.written_rules import read_rule, read_rules
+from tests.policy.rule_parsing import read_rule, read_rules
 
 pytestmark = pytest.mark.quick
 
@@ -169,7 +169,7 @@ ODD: list[tuple[str, str]] = [
 
 @pytest.mark.parametrize(("text", "why"), ODD)
 def test_a_rule_that_means_nothing_is_refused(text: str, why: str) -> None:
-    with pytest.raises(OddRule) as refused:
+    with pytest.raises(InvalidRule) as refused:
         read_rule(text)
     assert str(refused.value) == why
 

@@ -12,7 +12,7 @@ from coderelay.protocol.commands import Accepted, Answered
 from coderelay.protocol.errors import UnknownSession
 from coderelay.protocol.events import Recorded, TurnEnded
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.live import Live
+from coderelay.protocol.live_updates import Live
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.house import story

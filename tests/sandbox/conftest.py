@@ -5,8 +5,8 @@ from functools import cache
 
 import pytest
 
+from coderelay.workspace.sandbox.backend_detection import BACKENDS
 from coderelay.workspace.sandbox.confinement import SandboxBackend
-from coderelay.workspace.sandbox.detect import BACKENDS
 from coderelay.workspace.sandbox.probe import probe
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from coderelay.workspace.sandbox import bubblewrap, detect
+from coderelay.workspace.sandbox import backend_detection, bubblewrap
+from coderelay.workspace.sandbox.backend_detection import DetectedSandbox, detect_sandbox, sandbox_backend
 from coderelay.workspace.sandbox.confinement import SandboxBackend
-from coderelay.workspace.sandbox.detect import DetectedSandbox, detect_sandbox, sandbox_backend
 from coderelay.workspace.sandbox.failure_hints import sandbox_hint
 from coderelay.workspace.sandbox.probe import probe
 
@@ -51,7 +51,7 @@ def test_why_there_is_none_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     found = detect_sandbox(str(tmp_path / "coder"))
     assert found.why_not["bubblewrap"] == "bwrap: setting up uid map: Permission denied"
     monkeypatch.setattr(bubblewrap, "_SYSTEM", ())
-    monkeypatch.setattr(detect, "BACKENDS", ("bubblewrap",))
+    monkeypatch.setattr(backend_detection, "BACKENDS", ("bubblewrap",))
     assert detect_sandbox(str(tmp_path / "coder")) == DetectedSandbox(
         "none", {"bubblewrap": "bwrap is not installed"}
     )

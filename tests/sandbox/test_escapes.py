@@ -12,7 +12,7 @@ import pytest
 
 from coderelay.workspace.processes.find_program import find_program, outside_path
 from coderelay.workspace.processes.processes import CannotStart, ProcessesLost
-from coderelay.workspace.sandbox.caches import cache_folder
+from coderelay.workspace.sandbox.cache_folders import cache_folder
 from coderelay.workspace.sandbox.confinement import SandboxBackend
 from coderelay.workspace.sandbox.private_folder import PrivateFolder
 from coderelay.workspace.sandbox.profile import credential_places

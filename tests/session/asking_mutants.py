@@ -26,7 +26,7 @@ from coderelay.protocol.ids import AskId, CallId
 from coderelay.session import turn_events
 from coderelay.session.state import State
 from tests.session.mutants import Mutant, started
-from tests.session.play import NOBODY
+from tests.session.played_session import NOBODY
 
 
 class AskingAgainGoesOnAtOnce(Mutant):

@@ -23,7 +23,7 @@ from coderelay.protocol.ids import AskId
 from coderelay.session import turn_events
 from coderelay.session.next_action import Action, AskModel, StartTurn, Wait, next_action
 from coderelay.session.state import CallState, State
-from tests.session.rules import Rules
+from tests.session.replaceable_rules import Rules
 
 
 class Mutant(Rules):

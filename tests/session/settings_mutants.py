@@ -18,10 +18,10 @@ from coderelay.protocol.events import (
     asks_in,
 )
 from coderelay.protocol.ids import AskId
-from coderelay.session.settings import Facts
+from coderelay.session.settings_changes import Facts
 from coderelay.session.state import State
 from tests.session.mutants import Mutant
-from tests.session.play import NOBODY, TOO_LATE
+from tests.session.played_session import NOBODY, TOO_LATE
 
 
 class LooserModeCountsAtOnce(Mutant):

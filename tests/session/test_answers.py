@@ -42,9 +42,21 @@ from coderelay.session.next_action import EndTurn, RunCall, Wait, next_action
 from coderelay.session.state import CallState, State
 from coderelay.session.turn_events import outcome_without_running
 from tests.outcomes import in_english
-from tests.session.choices import fitting, unfitting
-from tests.session.play import ANNE, BEN, NOBODY, SESSION, TOO_LATE, Play
-from tests.session.proposals import COLOUR, MAKE, NAME, PLAN, Proposed, allowed, ask_of, asked, plan, questions, reads
+from tests.session.generated_values import fitting, unfitting
+from tests.session.played_session import ANNE, BEN, NOBODY, SESSION, TOO_LATE, Play
+from tests.session.proposed_calls import (
+    COLOUR,
+    MAKE,
+    NAME,
+    PLAN,
+    Proposed,
+    allowed,
+    ask_of,
+    asked,
+    plan,
+    questions,
+    reads,
+)
 
 pytestmark = pytest.mark.quick
 

@@ -11,14 +11,14 @@ from coderelay.protocol.errors import BadInput, UnknownSession
 from coderelay.protocol.events import HistoryCleared, Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.session import decide
-from coderelay.session.snapshot import snapshot
+from coderelay.session.openai_snapshot import snapshot
 from coderelay.session.state import State
 from coderelay.session.transcript import Transcript, UserMessage, transcript
-from tests.session.checker import Checker
-from tests.session.play import ANNE, SESSION, Play
-from tests.session.promises import BrokenPromise
-from tests.session.proposals import allowed
-from tests.session.row import of_row, of_state
+from tests.session.ask_checks import BrokenPromise
+from tests.session.comparable_summary import of_row, of_state
+from tests.session.played_session import ANNE, SESSION, Play
+from tests.session.promise_checker import Checker
+from tests.session.proposed_calls import allowed
 from tests.session.test_undo import turn, undo
 
 pytestmark = pytest.mark.quick

@@ -6,10 +6,10 @@ from coderelay.protocol.calls import Finished, Seen
 from coderelay.protocol.content import Note, Usage
 from coderelay.protocol.events import HistoryCompacted, PromptAdmitted, TurnEnded, TurnStarted
 from coderelay.protocol.ids import CallId, PromptId, TurnId
-from coderelay.session.snapshot import snapshot
+from coderelay.session.openai_snapshot import snapshot
 from coderelay.session.transcript import AssistantMessage, ToolMessage, Transcript, UserMessage, transcript
-from tests.session.play import ANNE, USED, Play
-from tests.session.proposals import allowed, asked
+from tests.session.played_session import ANNE, USED, Play
+from tests.session.proposed_calls import allowed, asked
 from tests.session.test_transcript import WELL
 
 pytestmark = pytest.mark.quick

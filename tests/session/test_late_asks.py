@@ -13,8 +13,8 @@ from coderelay.session.fold import fold
 from coderelay.session.next_action import EndTurn, RunCall, Wait, next_action
 from coderelay.session.transcript import ToolMessage, transcript
 from coderelay.session.turn_events import outcome_without_running
-from tests.session.play import SESSION, Play
-from tests.session.proposals import MAKE, Proposed, allowed, asked, denied, questions
+from tests.session.played_session import SESSION, Play
+from tests.session.proposed_calls import MAKE, Proposed, allowed, asked, denied, questions
 
 pytestmark = pytest.mark.quick
 

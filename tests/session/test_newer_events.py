@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from coderelay.client.views import cowork
 from coderelay.protocol.asks import Allow, Answers, Deny, DenyAndStop, PlanDecision
-from coderelay.protocol.background import StoppedBy
+from coderelay.protocol.background_commands import StoppedBy
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.codec import decode, encode, kind_of
 from coderelay.protocol.events import (
@@ -32,16 +32,16 @@ from coderelay.protocol.events import (
     Unrecognised,
 )
 from coderelay.protocol.ids import BackgroundId, CallId, MachineId, MessageId, SessionId, TurnId
-from coderelay.protocol.machine import MachineIdentity
+from coderelay.protocol.machine_identity import MachineIdentity
 from coderelay.protocol.session_events import PartialBlock
 from coderelay.protocol.summary import Summary
 from coderelay.session import turn_events
 from coderelay.session.fold import fold
 from coderelay.session.next_action import next_action
 from coderelay.session.state import State
-from coderelay.session.summary import summarise
-from tests.session.play import ANNE, SESSION, Play
-from tests.session.proposals import allowed, ask_of, asked, denied, questions
+from coderelay.session.summary_row import summarise
+from tests.session.played_session import ANNE, SESSION, Play
+from tests.session.proposed_calls import allowed, ask_of, asked, denied, questions
 
 
 def whole_life() -> list[AnyEvent]:

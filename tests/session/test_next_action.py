@@ -19,8 +19,8 @@ from coderelay.session.next_action import (
     needs_owner,
     next_action,
 )
-from tests.session.play import Play
-from tests.session.proposals import allowed, asked, denied, questions
+from tests.session.played_session import Play
+from tests.session.proposed_calls import allowed, asked, denied, questions
 
 pytestmark = pytest.mark.quick
 

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from coderelay.protocol.asks import Allow, Deny
-from coderelay.protocol.background import StoppedBy
+from coderelay.protocol.background_commands import StoppedBy
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.codec import encode
 from coderelay.protocol.ids import BackgroundId
 from tests.log_checker import BrokenPromise, check_background_over, check_log, check_settled
-from tests.session.play import ANNE, Play
-from tests.session.proposals import allowed, asked, denied, reads
+from tests.session.played_session import ANNE, Play
+from tests.session.proposed_calls import allowed, asked, denied, reads
 
 pytestmark = pytest.mark.quick
 

@@ -20,8 +20,8 @@ from coderelay.session.fold import fold
 from coderelay.session.next_action import EndTurn, RunCall, next_action
 from coderelay.session.transcript import ToolMessage, transcript
 from coderelay.session.turn_events import calls_to_run, concurrent_calls
-from tests.session.play import SESSION, Play
-from tests.session.proposals import COLOUR, MAKE, Proposed, broken, questions
+from tests.session.played_session import SESSION, Play
+from tests.session.proposed_calls import COLOUR, MAKE, Proposed, broken, questions
 
 READ = Need(tool="read", kind="read", title="a.py", paths=("a.py",))
 OK = Finished("ok")

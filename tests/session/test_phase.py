@@ -10,8 +10,8 @@ from coderelay.protocol.asks import Allow, Answers, Deny, DenyAndStop, PlanDecis
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.summary import Phase
 from coderelay.store.sqlite.migrations import migrate
-from tests.session.play import Play
-from tests.session.proposals import asked, questions
+from tests.session.played_session import Play
+from tests.session.proposed_calls import asked, questions
 
 pytestmark = pytest.mark.quick
 

@@ -27,8 +27,8 @@ from coderelay.session.decide import CARRY_OUT_THE_PLAN
 from coderelay.session.fold import fold
 from coderelay.session.next_action import Action, EndTurn, Rest, StartTurn, Wait, next_action
 from coderelay.session.transcript import AssistantMessage, UserMessage, transcript
-from tests.session.play import ANNE, BEN, SESSION, Play
-from tests.session.proposals import ask_of, plan, reads
+from tests.session.played_session import ANNE, BEN, SESSION, Play
+from tests.session.proposed_calls import ask_of, plan, reads
 
 pytestmark = pytest.mark.quick
 

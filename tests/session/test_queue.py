@@ -8,8 +8,8 @@ from coderelay.protocol.events import PromptAdmitted, PromptEdited, PromptTaken,
 from coderelay.protocol.ids import PromptId
 from coderelay.session.next_action import Rest, StartTurn, next_action
 from coderelay.session.transcript import UserMessage, transcript
-from tests.session.play import ANNE, BEN, Play
-from tests.session.proposals import allowed, asked
+from tests.session.played_session import ANNE, BEN, Play
+from tests.session.proposed_calls import allowed, asked
 
 pytestmark = pytest.mark.quick
 

@@ -11,11 +11,11 @@ from coderelay.protocol.events import ApprovalGranted, EnvironmentSetUp, Recorde
 from coderelay.protocol.ids import CallId, SessionId
 from coderelay.protocol.session_events import Mode, Preset
 from coderelay.session import decide
-from coderelay.session.settings import Facts, configure
+from coderelay.session.settings_changes import Facts, configure
 from coderelay.session.state import State
-from tests.session.choices import BEYOND
-from tests.session.play import ANNE, FACTS, SESSION, Play
-from tests.session.row import of_row, of_state
+from tests.session.comparable_summary import of_row, of_state
+from tests.session.generated_values import BEYOND
+from tests.session.played_session import ANNE, FACTS, SESSION, Play
 from tests.session.test_clear import read_by_page
 
 pytestmark = pytest.mark.quick

@@ -8,11 +8,11 @@ from coderelay.protocol.asks import Allow
 from coderelay.protocol.calls import Call, Finished, ToolSpec
 from coderelay.protocol.content import Image, Text, Thinking
 from coderelay.protocol.ids import CallId
-from coderelay.session.snapshot import copy_for_reading, openai_message, snapshot
+from coderelay.session.openai_snapshot import copy_for_reading, openai_message, snapshot
 from coderelay.session.state import State
 from coderelay.session.transcript import AssistantMessage, ToolMessage
-from tests.session.play import Play
-from tests.session.proposals import allowed, asked
+from tests.session.played_session import Play
+from tests.session.proposed_calls import allowed, asked
 
 pytestmark = pytest.mark.quick
 

@@ -12,9 +12,9 @@ from coderelay.protocol.ids import OwnerId
 from coderelay.protocol.summary import Summary
 from coderelay.session import decide
 from coderelay.session.next_action import AskModel, Wait, next_action
-from coderelay.session.summary import summarise
-from tests.session.play import ANNE, BEN, SESSION, USED, Play
-from tests.session.proposals import allowed, asked, denied
+from coderelay.session.summary_row import summarise
+from tests.session.played_session import ANNE, BEN, SESSION, USED, Play
+from tests.session.proposed_calls import allowed, asked, denied
 
 pytestmark = pytest.mark.quick
 

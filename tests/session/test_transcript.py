@@ -14,11 +14,11 @@ from coderelay.session.transcript import (
     result_text,
     transcript,
 )
-from tests.session.history import check_transcript
-from tests.session.play import Play
-from tests.session.promises import BrokenPromise
-from tests.session.proposals import allowed, asked, denied
-from tests.session.told import Told
+from tests.session.ask_checks import BrokenPromise
+from tests.session.observed_history import Told
+from tests.session.played_session import Play
+from tests.session.proposed_calls import allowed, asked, denied
+from tests.session.transcript_checks import check_transcript
 
 pytestmark = pytest.mark.quick
 

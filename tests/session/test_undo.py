@@ -9,8 +9,8 @@ from coderelay.protocol.events import AnyEvent, TreeTaken, TurnUndone
 from coderelay.protocol.ids import TurnId
 from coderelay.session import decide
 from coderelay.session.transcript import UserMessage, transcript
-from tests.session.play import ANNE, Play
-from tests.session.proposals import allowed
+from tests.session.played_session import ANNE, Play
+from tests.session.proposed_calls import allowed
 
 pytestmark = pytest.mark.quick
 

@@ -13,7 +13,7 @@ from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.calls import Finished, Stopped
 from coderelay.protocol.events import CallEnded, MessageAdded, Recorded
 from coderelay.protocol.ids import CallId, MessageId
-from coderelay.protocol.live import Live, Notice, OutputDelta, TextDelta, join
+from coderelay.protocol.live_updates import Live, Notice, OutputDelta, TextDelta, join
 from tests.house import InHouse, house, story
 from tests.model_server import bash, proposes, says, script
 from tests.shell.scene import WAITS, outcomes, shell, there

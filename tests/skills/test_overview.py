@@ -16,7 +16,7 @@ from coderelay.client.slash_commands import COMMANDS, SessionCommands
 from coderelay.client.slash_line import PromptToSend, Slash
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.queries import ListSkills, ListTools, ShowContext
-from coderelay.protocol.session_info import CommandShown, ContextShown, SkillShown, SkillsShown, ToolShown
+from coderelay.protocol.query_results import CommandShown, ContextShown, SkillShown, SkillsShown, ToolShown
 from coderelay.session.state import SessionSettings
 from coderelay.testing.model_server import without_notes
 from tests.coder_process import Coder

@@ -7,7 +7,7 @@ from coderelay.store.sqlite import store as sqlite_module
 from coderelay.store.sqlite.open_file import open_file
 from coderelay.store.sqlite.store import SqliteStore
 from coderelay.testing.store_suite import created, prompt, whole_turn
-from tests.store.databases import HEAD, A, B, use
+from tests.store.sample_database import HEAD, A, B, use
 
 
 @pytest.fixture

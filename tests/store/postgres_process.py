@@ -1,4 +1,4 @@
-"""What other processes do to a log on PostgreSQL, as programs of their own. Run as a script; see `start`."""
+"""Other processes that use a log on PostgreSQL, as programs of their own. Run as a script; see `start`."""
 
 import asyncio
 import os
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.errors import CoderError, HeadMoved
 from coderelay.protocol.ids import SessionId
-from coderelay.store.postgres.owners import PostgresOwners
+from coderelay.store.postgres.owner_liveness import PostgresOwners
 from coderelay.store.postgres.store import PostgresStore
 from coderelay.testing.store_suite import created, prompt, turn_started
 
@@ -100,7 +100,7 @@ def own(url: str) -> None:
         owners = PostgresOwners(url)
         _say(await owners.me())
         while await asyncio.to_thread(sys.stdin.readline):
-            await owners.beat()
+            await owners.send_heartbeat()
             _say("beat")
 
     asyncio.run(live())

@@ -12,8 +12,8 @@ from coderelay.store.sqlite import migrations
 from coderelay.store.sqlite.migrations import APPLICATION_ID, MAJOR, STEPS
 from coderelay.store.sqlite.store import SqliteStore
 from coderelay.testing.store_suite import created, prompt, whole_turn, write
-from tests.store.databases import use
-from tests.store.outside import connected, events, is_whole, rows, tables
+from tests.store.plain_sqlite_reader import connected, events, is_whole, rows, tables
+from tests.store.sample_database import use
 
 # Databases with these steps are in people's homes. Add the hash of a new step; never change one.
 PINNED = [

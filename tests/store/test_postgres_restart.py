@@ -12,13 +12,13 @@ from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.errors import Fenced, HeadMoved, StoreFailed
 from coderelay.protocol.events import PromptAdmitted, SessionDeleted
 from coderelay.protocol.ids import SessionId
-from coderelay.store.postgres.changes import SEND_SECONDS
+from coderelay.store.postgres.append_notifications import SEND_SECONDS
 from coderelay.store.postgres.store import PostgresStore
 from coderelay.testing.store_suite import BY, claimed, created, prompt, summary_of, whole_turn, write
 from tests.house import story
 from tests.patience import PATIENCE
 from tests.postgres_server import PrivateServer, rows
-from tests.store.wire import A, elsewhere, until, wired
+from tests.store.breakable_connection import A, elsewhere, until, wired
 
 pytest_plugins = ["tests.postgres"]
 

@@ -16,7 +16,7 @@ from coderelay.protocol.events import AnyEvent, PromptAdmitted, Recorded, Sessio
 from coderelay.protocol.ids import PromptId, SessionId
 from coderelay.protocol.notebook import Change
 from coderelay.store.postgres import migrations
-from coderelay.store.postgres.changes import AppendNotices
+from coderelay.store.postgres.append_notifications import AppendNotifications
 from coderelay.store.postgres.connection import Connection, ConnectionPool, PostgresServer
 from coderelay.store.postgres.store import PostgresStore
 from coderelay.store.store import Projection, Store
@@ -355,7 +355,7 @@ async def test_a_store_that_is_closed_as_soon_as_it_is_open_leaves_no_connection
 
     server = PostgresServer(database)
     reader, writers = ConnectionPool(server, 1, nothing), ConnectionPool(server, 1, nothing)
-    notices = AppendNotices(server, reader, writers, 60.0)
+    notices = AppendNotifications(server, reader, writers, 60.0)
     await notices.start()
     await notices.close()
     await reader.close()

@@ -10,7 +10,7 @@ from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.ids import SessionId
 from coderelay.store.sqlite.store import SqliteStore
 from coderelay.testing.store_suite import created
-from tests.store.outside import connected
+from tests.store.plain_sqlite_reader import connected
 
 _MANY = 2000
 _STEPS = 10

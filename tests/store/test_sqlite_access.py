@@ -15,9 +15,9 @@ from coderelay.protocol.errors import HeadMoved, StoreDamaged, StoreFailed, Stor
 from coderelay.store.sqlite import store as sqlite_module
 from coderelay.store.sqlite.store import SqliteStore
 from coderelay.testing.store_suite import created, everything, prompt, refused, write
-from tests.store.databases import HEAD, A, B, refusal, use
-from tests.store.other_process import hold, start, use_read_only
-from tests.store.outside import connected, digest, is_whole, rows
+from tests.store.plain_sqlite_reader import connected, digest, is_whole, rows
+from tests.store.sample_database import HEAD, A, B, refusal, use
+from tests.store.sqlite_process import hold, start, use_read_only
 
 NOBODY = 65534
 

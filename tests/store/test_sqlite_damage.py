@@ -15,8 +15,8 @@ from coderelay.store.sqlite.migrations import APPLICATION_ID, MAJOR, STEPS
 from coderelay.store.sqlite.open_file import check_file
 from coderelay.store.sqlite.store import SqliteStore
 from coderelay.testing.store_suite import created, everything, prompt, refused, whole_turn, write
-from tests.store.databases import HEAD, A, B, refusal, use
-from tests.store.outside import connected, digest, rows, tables
+from tests.store.plain_sqlite_reader import connected, digest, rows, tables
+from tests.store.sample_database import HEAD, A, B, refusal, use
 
 
 def _overwrite(path: Path, offset: int, content: bytes) -> None:

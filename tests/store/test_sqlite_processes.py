@@ -12,9 +12,9 @@ from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.ids import SessionId
 from coderelay.store.sqlite.store import SqliteStore
 from coderelay.testing.store_suite import created, write
-from tests.store.databases import use
-from tests.store.other_process import append_forever, contend, create, start
-from tests.store.outside import is_whole, rows, tables
+from tests.store.plain_sqlite_reader import is_whole, rows, tables
+from tests.store.sample_database import use
+from tests.store.sqlite_process import append_forever, contend, create, start
 
 
 def test_processes_that_create_the_same_database_at_once_all_succeed(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from coderelay.protocol.ids import SessionId
 from coderelay.store.sqlite import writer
 from coderelay.store.sqlite.store import SqliteStore, wall_clock
 from coderelay.testing.store_suite import created, prompt
-from tests.store.databases import HEAD, A
-from tests.store.other_process import hold, start
+from tests.store.sample_database import HEAD, A
+from tests.store.sqlite_process import hold, start
 
 _WAL_BYTES = 10 * 1024 * 1024
 

@@ -11,7 +11,7 @@ from coderelay.protocol.asks import By
 from coderelay.protocol.content import Text
 from coderelay.protocol.events import MessageAdded
 from coderelay.protocol.ids import MessageId, TurnId
-from coderelay.protocol.live import TextDelta
+from coderelay.protocol.live_updates import TextDelta
 from coderelay.surfaces.terminal.plain_renderer import PlainRenderer
 from tests.children.scene import conversations, task
 from tests.coder_process import Coder

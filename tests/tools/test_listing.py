@@ -8,7 +8,7 @@ import pytest
 
 from coderelay.protocol.errors import CannotRun
 from coderelay.protocol.queries import ListFiles
-from coderelay.protocol.session_info import FilesShown
+from coderelay.protocol.query_results import FilesShown
 from tests.house import house, story
 from tests.model_server import script
 

@@ -14,7 +14,7 @@ from coderelay.protocol.errors import ToolFailed
 from coderelay.tools.editing.hunks import apply_hunks
 from coderelay.tools.editing.patch_format import parse_patch
 from coderelay.workspace.files.disk import Disk, FileContent
-from coderelay.workspace.files.files import FilesOnDisk
+from coderelay.workspace.files.file_access import FilesOnDisk
 from coderelay.workspace.files.line_diff import unified_diff, with_ends
 from tests.tools.scene import contents, lay_out, scene
 

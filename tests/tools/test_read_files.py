@@ -6,7 +6,7 @@ import pytest
 
 from coderelay.protocol.errors import ToolFailed
 from coderelay.workspace.files.disk import FileContent
-from coderelay.workspace.files.known_files import KnownFiles
+from coderelay.workspace.files.read_tracking import FileReadTracker
 from tests.house import story
 from tests.tools.scene import lay_out, scene
 
@@ -17,7 +17,7 @@ def content(data: bytes, mark: str) -> FileContent:
     return FileContent(data, len(data), mark, 0o644)
 
 
-def said(known: KnownFiles, path: str, now: FileContent) -> str:
+def said(known: FileReadTracker, path: str, now: FileContent) -> str:
     with pytest.raises(ToolFailed) as failed:
         known.check(path, now, shown="f")
     return failed.value.message
@@ -25,7 +25,7 @@ def said(known: KnownFiles, path: str, now: FileContent) -> str:
 
 def test_only_the_log_says_what_is_known() -> None:
     log: dict[str, str] = {}
-    known = KnownFiles(lambda: log)
+    known = FileReadTracker(lambda: log)
     known.keep("/f", "1", b"a\n")
     assert known.never_read("/f")
     log["/f"] = "1"
@@ -37,7 +37,7 @@ def test_only_the_log_says_what_is_known() -> None:
 
 
 def test_another_process_says_only_that_it_has_changed() -> None:
-    known = KnownFiles(lambda: {"/f": "1"})
+    known = FileReadTracker(lambda: {"/f": "1"})
     assert (
         said(known, "/f", content(b"a\nb", "2"))
         == "f has changed since you read it: it has 2 lines now. Read it again."
@@ -49,7 +49,7 @@ def test_another_process_says_only_that_it_has_changed() -> None:
 
 
 def test_what_has_changed_is_shown_short() -> None:
-    known = KnownFiles()
+    known = FileReadTracker()
     known.keep("/f", "1", b"".join(b"%d\n" % number for number in range(3000)))
     told = said(known, "/f", content(b"".join(b"%d!\n" % number for number in range(3000)), "2"))
     assert told.startswith("f has changed since you read it:\n@@ -1,3000 +1,3000 @@\n-0\n")
@@ -62,7 +62,7 @@ def test_what_has_changed_is_shown_short() -> None:
 
 
 def test_only_so_much_is_remembered() -> None:
-    known = KnownFiles()
+    known = FileReadTracker()
     for number in range(70):
         known.keep(f"/{number}", "1", b"a\n")
     known.keep("/big", "1", b"x" * 9_000_000)
@@ -79,7 +79,7 @@ async def test_files_are_known_by_what_the_log_says(tmp_path: Path) -> None:
     log: dict[str, str] = {}
     async with scene(tmp_path) as first, scene(tmp_path) as second:
         for each in (first, second):
-            each.workspace.known = KnownFiles(lambda: log)
+            each.workspace.known = FileReadTracker(lambda: log)
         outcome = await first.outcome("read", path="f")
         assert "you have not read it" in await second.refused("write", path="f", content="2\n")
         log.update({seen.path: seen.mark for seen in getattr(outcome, "seen", ())})

@@ -7,7 +7,7 @@ import pytest
 from coderelay.client.old_log_texts import recognise
 from coderelay.client.overview import tools_in_words
 from coderelay.protocol.calls import ToolSpec, first_sentence
-from coderelay.protocol.session_info import ToolShown
+from coderelay.protocol.query_results import ToolShown
 from coderelay.tools.all_tools import SPECS, TOOLS
 from tests.language.literals import PLACE
 
@@ -17,15 +17,15 @@ each_spec = pytest.mark.parametrize("spec", list(SPECS), ids=lambda spec: spec.n
 
 
 def test_no_two_tools_have_one_name() -> None:
-    names = [name for tool in TOOLS for name in {tool.spec.name, tool.spec.outside_name.lower()}]
+    names = [name for tool in TOOLS for name in {tool.spec.name, tool.spec.external_name.lower()}]
 
     assert sorted(names) == sorted(set(names))
 
 
 @each_spec
 def test_a_tool_has_a_name_outside(spec: ToolSpec) -> None:
-    assert spec.outside_name
-    assert spec.outside_arguments.keys() <= spec.parameters["properties"].keys()
+    assert spec.external_name
+    assert spec.external_arguments.keys() <= spec.parameters["properties"].keys()
 
 
 @each_spec

@@ -21,7 +21,7 @@ from coderelay.tools.web.page_fetch import PageFetch
 from coderelay.tools.web_fetch import WebFetch
 from tests.models.certificates import Certificate
 from tests.models.raw import RawConnection, RawServer, Talk, answers, in_loop, raw_server
-from tests.policy.written_rules import read_rules
+from tests.policy.rule_parsing import read_rules
 from tests.tools.scene import Scene, scene
 
 

@@ -85,7 +85,7 @@ async def test_what_replaces_a_file_is_written_like_it_was(
     lay_out(tmp_path, {"f": before})
     async with scene(tmp_path) as here:
         full = here.workspace.disk.locate("f")
-        here.workspace.known.keep(full, here.workspace.disk.mark("f"), before)
+        here.workspace.known.keep(full, here.workspace.disk.fingerprint("f"), before)
         await here.run("write", path="f", content=content)
     assert contents(tmp_path) == {"f": after}
 

@@ -12,7 +12,7 @@ from coderelay.client.views.cowork import SessionRows
 from coderelay.config.load import Config
 from coderelay.protocol.errors import StoreLocked
 from coderelay.protocol.events import CallEnded, Recorded
-from coderelay.protocol.live import Live
+from coderelay.protocol.live_updates import Live
 from coderelay.store.sqlite.store import SqliteStore
 from coderelay.store.store import ChangeCursor, Changes, Projection, Store
 from coderelay.surfaces.web.hub import HubOptions

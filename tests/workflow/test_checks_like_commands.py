@@ -15,7 +15,7 @@ from coderelay.config.load import Config
 from coderelay.protocol.asks import Deny, PermissionAsk
 from coderelay.protocol.commands import Undone, UndoTurn
 from coderelay.protocol.session_events import Mode
-from coderelay.workspace.sandbox.detect import sandbox_backend
+from coderelay.workspace.sandbox.backend_detection import sandbox_backend
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.crash.journey import wait_until

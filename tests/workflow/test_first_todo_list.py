@@ -13,7 +13,7 @@ from coderelay.agents.native.workflow.initial_todos import first_list
 from coderelay.agents.native.workflow.prefilter import may_be_complex
 from coderelay.protocol.commands import UndoTurn
 from coderelay.protocol.queries import ListTodos
-from coderelay.protocol.session_info import Item
+from coderelay.protocol.query_results import Item
 from tests.conftest import Serve
 from tests.house import ME, house, story
 from tests.model_server import call, proposes, says, script

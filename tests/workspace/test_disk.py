@@ -50,9 +50,9 @@ def test_a_file_is_read_with_its_size_mark_and_mode(disk: Disk, folder: Path) ->
     mark = f"{found.st_mtime_ns}-9-{found.st_ino}"
     assert disk.read("a/run.sh", MANY) == FileContent(b"one\r\ntwo\n", 9, mark, 0o750)
     assert disk.read("a/run.sh", 4) == FileContent(b"one\r", 9, mark, 0o750)
-    assert disk.mark("a/run.sh") == mark
+    assert disk.fingerprint("a/run.sh") == mark
     assert disk.seen("a/run.sh") == Seen(str(file), mark)
-    assert disk.mark("missing") == ""
+    assert disk.fingerprint("missing") == ""
 
 
 @pytest.mark.quick
@@ -97,14 +97,14 @@ def test_a_replaced_file_keeps_its_owner(disk: Disk, folder: Path) -> None:
 def test_a_file_that_is_not_what_was_expected_stays_as_it_is(disk: Disk, folder: Path) -> None:
     file = folder / "f"
     assert disk.write("f", b"1", expected="") is True
-    mark = disk.mark("f")
+    mark = disk.fingerprint("f")
     assert refusal(lambda: disk.write("f", b"2", expected="")) == "f already exists; read it first"
     file.write_bytes(b"by a person")
     changed = "f has changed since you read it; read it again"
     assert refusal(lambda: disk.write("f", b"2", expected=mark)) == changed
     assert refusal(lambda: disk.remove("f", expected=mark)) == changed
     assert file.read_bytes() == b"by a person"
-    assert disk.write("f", b"2", expected=disk.mark("f")) is False
+    assert disk.write("f", b"2", expected=disk.fingerprint("f")) is False
     file.unlink()
     assert refusal(lambda: disk.write("f", b"3", expected=mark)) == "f is gone; list its folder"
     assert refusal(lambda: disk.write("no/f", b"3", expected=mark)) == "no/f is gone; list its folder"
@@ -113,7 +113,7 @@ def test_a_file_that_is_not_what_was_expected_stays_as_it_is(disk: Disk, folder:
 
 def test_a_file_is_removed_if_it_is_the_one_expected(disk: Disk, folder: Path) -> None:
     (folder / "f").write_bytes(b"x")
-    disk.remove("f", expected=disk.mark("f"))
+    disk.remove("f", expected=disk.fingerprint("f"))
     assert names(folder) == []
     assert refusal(lambda: disk.remove("f")) == "cannot remove f: No such file or directory"
 
@@ -258,7 +258,7 @@ def test_what_write_would_refuse_can_be_known_before(disk: Disk, folder: Path) -
     (folder / "f").write_bytes(b"x")
     (folder / "link").symlink_to("f")
     assert disk.check_write("new/g") is True
-    assert disk.check_write("f", expected=disk.mark("f")) is False
+    assert disk.check_write("f", expected=disk.fingerprint("f")) is False
     assert refusal(lambda: disk.check_write("f", expected="")) == "f already exists; read it first"
     assert refusal(lambda: disk.check_write("link")) == "link leads through a link to f; use that path if you mean it"
     assert names(folder) == ["f", "link"]

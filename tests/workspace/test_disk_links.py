@@ -95,7 +95,7 @@ def test_links_that_stay_inside_are_read_but_not_written_through(tmp_path: Path,
     (folder / "winding").symlink_to(f"../{folder.name}/relative/../real")
     assert {disk.read(f"{each}/f", 9).data for each in ("real", "relative", "absolute", "winding")} == {b"in"}
     assert disk.read("file", 9) == disk.read("real/f", 9)
-    assert disk.mark("file") == disk.mark("real/f")
+    assert disk.fingerprint("file") == disk.fingerprint("real/f")
     assert disk.list("winding") == disk.list("real")
     for path in ("file", "relative/f", "absolute/f", "winding/f"):
         told = f"{path} leads through a link to real/f; use that path if you mean it"

@@ -157,7 +157,7 @@ def test_of_many_who_expect_the_same_file_one_writes_it(folder: Path) -> None:
             path = f"{number}/f"
             (creator,) = written(path, "")
             assert disk.read(path, 99).data == f"{creator:09}".encode()
-            (replacer,) = written(path, disk.mark(path))
+            (replacer,) = written(path, disk.fingerprint(path))
             assert disk.read(path, 99).data == f"{replacer:09}".encode()
 
 
@@ -198,7 +198,7 @@ def test_no_descriptor_stays_open(folder: Path, outside: Path) -> None:
 
     def everything() -> None:
         disk.write("d/f", b"x")
-        disk.write("d/f", b"y", expected=disk.mark("d/f"))
+        disk.write("d/f", b"y", expected=disk.fingerprint("d/f"))
         disk.write("new/f", b"x")
         disk.move("new/f", "new/g")
         disk.remove("new/g")

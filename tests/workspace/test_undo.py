@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.protocol.session_info import FileChange
+from coderelay.protocol.query_results import FileChange
 from coderelay.workspace.trees.snapshots import OmittedPath
 from coderelay.workspace.trees.undo import KeptFile, UndoResult, undo
 from tests.workspace.repositories import Repo, story, taken, trees_of, undone

@@ -16,12 +16,12 @@ from coderelay.protocol.asks import Decision
 from coderelay.protocol.calls import Call, Finished, Need, Outcome, ToolSpec
 from coderelay.protocol.events import HistoryCompacted, MessageAdded
 from coderelay.protocol.ids import CallId, SessionId, TurnId
-from coderelay.protocol.live import Live
-from coderelay.protocol.session_info import CommandShown
-from coderelay.session.blocking_agents import Continuation
+from coderelay.protocol.live_updates import Live
+from coderelay.protocol.query_results import CommandShown
+from coderelay.session.blocking_turns import Continuation
 from coderelay.session.next_action import Action
 from coderelay.session.state import SessionSettings, State
-from coderelay.workspace.processes.background import Background
+from coderelay.workspace.processes.background_commands import Background
 
 
 class Description(Struct, frozen=True):

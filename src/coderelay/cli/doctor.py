@@ -32,7 +32,7 @@ from coderelay.protocol.install_command import install_command
 from coderelay.protocol.translatable import encode_plain, say
 from coderelay.store.sqlite.open_file import check_file
 from coderelay.surfaces.standard_streams import write_json
-from coderelay.workspace.sandbox.detect import detect_sandbox
+from coderelay.workspace.sandbox.backend_detection import detect_sandbox
 
 _DATABASE_SECONDS = 3.0
 _SILENCE_SECONDS = 0.3  # longer than at start-up: here the person wants to know

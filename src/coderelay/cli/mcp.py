@@ -20,7 +20,7 @@ from coderelay.config.edit_config import add_server, remove_server
 from coderelay.config.load import home_of
 from coderelay.config.paths import person_file
 from coderelay.protocol.errors import BadInput, CoderError
-from coderelay.protocol.session_info import ServerRow
+from coderelay.protocol.query_results import ServerRow
 from coderelay.protocol.translatable import join_texts, say
 from coderelay.tools.mcp.listing import ServerRows
 from coderelay.tools.mcp.server import ServerLimits

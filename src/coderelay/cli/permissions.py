@@ -23,15 +23,15 @@ from coderelay.config.trust import agree_to_broad, is_agreed_to, trust, untrust
 from coderelay.config.trust_review import review_folder
 from coderelay.host.command_facts import facts_about
 from coderelay.host.host import Host
-from coderelay.policy.shell.command_verdict import ShellVerdict, judge_command
-from coderelay.policy.shell.rights import DiskFacts, rights_of
+from coderelay.policy.shell.command_verdict import CommandVerdict, judge_command
+from coderelay.policy.shell.requested_rights import DiskFacts, rights_of
 from coderelay.protocol.commands import RevokeApproval
 from coderelay.protocol.errors import BadInput, CoderError, UnknownApproval
 from coderelay.protocol.ids import APPROVALS, the_id_meant
 from coderelay.protocol.modes import MODE_NAMES
 from coderelay.protocol.queries import ListApprovals
+from coderelay.protocol.query_results import UntrustedSetting, UntrustedText
 from coderelay.protocol.session_events import Mode
-from coderelay.protocol.session_info import UntrustedSetting, UntrustedText
 from coderelay.protocol.translatable import encode_plain
 from coderelay.surfaces.standard_streams import write_json
 
@@ -134,9 +134,9 @@ class CommandCheck:
         self._folder = new_app(folder).folders.of(folder)
         self._sandbox: str | None = None
 
-    def judge(self, command: str, mode: Mode) -> ShellVerdict:
+    def judge(self, command: str, mode: Mode) -> CommandVerdict:
         if "bash" in self._folder.settings.tools.disabled:
-            return ShellVerdict("deny", "the tool bash is disabled")
+            return CommandVerdict("deny", "the tool bash is disabled")
         facts = facts_about(command, (self._folder.path,), self._folder.rules, self._folder.person_home)
         found = self._judge(command, mode, facts, sandboxed=True)
         if found == (plain := self._judge(command, mode, facts, sandboxed=False)):
@@ -145,7 +145,7 @@ class CommandCheck:
             self._sandbox = self._folder.sandbox
         return plain if self._sandbox in ("", "none") else found
 
-    def _judge(self, command: str, mode: Mode, facts: DiskFacts, *, sandboxed: bool) -> ShellVerdict:
+    def _judge(self, command: str, mode: Mode, facts: DiskFacts, *, sandboxed: bool) -> CommandVerdict:
         folder = self._folder
         has_network = folder.settings.sandbox.network
         return judge_command(

@@ -298,7 +298,7 @@ def _is_text(name: str) -> bool:
 
 def _mode(text: str) -> str:
     """The name of a mode, also for Claude Code's name of it."""
-    return next((each.name for each in MODES if text == each.outside_name), text)
+    return next((each.name for each in MODES if text == each.external_name), text)
 
 
 def _positive(text: str) -> int:

@@ -4,7 +4,7 @@ import re
 
 from coderelay.client.language import t
 from coderelay.client.visible import padded, width_of
-from coderelay.protocol.session_info import FileChange, FilesDiff
+from coderelay.protocol.query_results import FileChange, FilesDiff
 
 _KINDS = ("added", "modified", "deleted", "renamed")
 _NEXT_FILE = re.compile(r"^(?=diff --git )", re.MULTILINE)  # content lines in a diff never begin with `d`

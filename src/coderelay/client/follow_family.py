@@ -8,7 +8,7 @@ from coderelay.client.client import Client
 from coderelay.protocol.errors import UnknownSession
 from coderelay.protocol.events import ChildOpened, Recorded
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.live import Live
+from coderelay.protocol.live_updates import Live
 from coderelay.protocol.queries import ListAsks, ListChildren, ShowHost
 from coderelay.protocol.summary import AskRow, Summary
 

@@ -13,9 +13,9 @@ from coderelay.client.slash_line import PromptToSend, Slash
 from coderelay.client.visible import padded
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.localized import Localized
+from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.queries import ExpandCommand, ListCommands
-from coderelay.protocol.session_info import CommandShown, CommandsShown
+from coderelay.protocol.query_results import CommandShown, CommandsShown
 
 _AGENTS = "/"  # `//name` means the agent's command, even if another one has that name
 _HEADINGS = {

@@ -3,7 +3,7 @@
 from coderelay.client.language import retell, t
 from coderelay.client.visible import padded, visible, width_of
 from coderelay.protocol.calls import Kind, first_sentence
-from coderelay.protocol.session_info import (
+from coderelay.protocol.query_results import (
     AgentShown,
     ContextShown,
     SkillShown,

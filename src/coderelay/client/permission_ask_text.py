@@ -8,7 +8,7 @@ from coderelay.protocol.asks import Approval, PermissionAsk
 from coderelay.protocol.calls import Need, Right
 
 if TYPE_CHECKING:
-    from coderelay.protocol.session_info import PermissionsShown
+    from coderelay.protocol.query_results import PermissionsShown
 
 _LINES, _FIRST, _LAST = 40, 25, 10
 _CHARACTERS, _HEAD, _TAIL = 4000, 2500, 1000

@@ -4,11 +4,11 @@ import time
 from collections.abc import Sequence
 
 from coderelay.client.language import retell, t
-from coderelay.protocol.background import BackgroundRow, in_words
+from coderelay.protocol.background_commands import BackgroundRow, in_words
 from coderelay.protocol.calls import Call
 from coderelay.protocol.events import MessageAdded
 from coderelay.protocol.ids import CallId
-from coderelay.protocol.session_info import Item, Status
+from coderelay.protocol.query_results import Item, Status
 from coderelay.session.state import items_of
 
 _MARKS: dict[Status, str] = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}

@@ -3,7 +3,7 @@
 from itertools import groupby
 
 from coderelay.client.language import t
-from coderelay.protocol.session_info import TrustShown, UntrustedText
+from coderelay.protocol.query_results import TrustShown, UntrustedText
 
 
 def trust_in_words(shown: TrustShown) -> str:

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.ids import MachineId, new_id
-from coderelay.protocol.machine import MachineIdentity
+from coderelay.protocol.machine_identity import MachineIdentity
 from coderelay.protocol.translatable import say
 from coderelay.workspace.files.atomic_write import create
 

@@ -12,7 +12,7 @@ from coderelay.config.display_path import display_path, escaped
 from coderelay.config.json_tree import Tree, count_keys, holds_null
 from coderelay.config.redaction import refuse_secrets
 from coderelay.config.settings import PermissionsConfig, Settings
-from coderelay.policy.rules import EXPECTED, OddRule, read_rule
+from coderelay.policy.rules import EXPECTED, InvalidRule, read_rule
 from coderelay.protocol.errors import BadInput
 
 _DEEPEST = 32
@@ -98,7 +98,7 @@ def refuse_odd_rules(written: PermissionsConfig, file: str) -> None:
         for number, text in enumerate(texts):
             try:
                 read_rule(SPECS, text)
-            except OddRule as odd:
+            except InvalidRule as odd:
                 shown = escaped(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
                 raise BadInput(
                     f'{file}: permissions.{name}[{number}] must be {EXPECTED}, not "{shown}": {escaped(str(odd))}'

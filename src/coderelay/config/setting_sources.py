@@ -12,7 +12,7 @@ from coderelay.config.load import Config
 from coderelay.config.paths import person_file
 from coderelay.config.redaction import hide_secrets
 from coderelay.config.settings import is_to_come
-from coderelay.protocol.session_info import SettingShown
+from coderelay.protocol.query_results import SettingShown
 
 _VARIABLES = {"model": "CODER_MODEL", "lang": "CODER_LANG"}
 

@@ -17,7 +17,7 @@ from coderelay.config.skills_and_commands.discovery import FoundText
 from coderelay.config.skills_and_commands.folder_texts import texts_of_folder
 from coderelay.config.trust import is_trusted, trust, trusted_texts
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.session_info import TrustShown, UntrustedSetting, UntrustedText
+from coderelay.protocol.query_results import TrustShown, UntrustedSetting, UntrustedText
 
 CHANGED = "something in this folder has changed since it was shown; nothing was trusted"
 

@@ -6,7 +6,7 @@ import os
 from coderelay.host.context import HostContext
 from coderelay.protocol.errors import BadInput, CannotRun
 from coderelay.protocol.translatable import say
-from coderelay.session import shell
+from coderelay.session import shell_turns
 from coderelay.session.next_action import EndTurn, next_action
 from coderelay.session.state import SessionSettings, State
 
@@ -16,7 +16,7 @@ def why_not(state: State, context: HostContext) -> str | None:
     settings = state.settings
     if settings is None:
         return "the session no longer exists"
-    return why_not_there(settings, context) if shell.is_next(state) else why_not_so(settings, context)
+    return why_not_there(settings, context) if shell_turns.is_next(state) else why_not_so(settings, context)
 
 
 def why_not_so(settings: SessionSettings, context: HostContext) -> str | None:

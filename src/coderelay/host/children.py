@@ -27,9 +27,9 @@ from coderelay.protocol.events import AnyEvent, ApprovalGranted, ApprovalRevoked
 from coderelay.protocol.ids import CallId, SessionId, child_id
 from coderelay.protocol.modes import mode_spec, stricter_mode
 from coderelay.protocol.translatable import join_texts, say, with_template
-from coderelay.session import background
+from coderelay.session import background_commands
 from coderelay.session.children import AGENT, TASK, children, is_at_rest, open_tasks, task_prompt
-from coderelay.session.settings import Facts, configure
+from coderelay.session.settings_changes import Facts, configure
 from coderelay.session.state import BackgroundCommand, SessionSettings, State
 
 MOST_AT_WORK = 8
@@ -55,7 +55,7 @@ class Children:
         settings = parent.settings
         assert settings is not None
         if settings.parent is not None:
-            raise ToolFailed(tool_specs().spec_of(TASK).not_for_children)
+            raise ToolFailed(tool_specs().spec_of(TASK).refusal_in_subagents)
         if all(each.call.id != call for each in open_tasks(parent)[:MOST_AT_WORK]):
             raise ToolFailed(TOO_MANY_TASKS)
         chosen = self._context.folders.texts(settings.cwd).subagent(subagent) if subagent else None
@@ -173,12 +173,12 @@ class Children:
         return _task_result(ended, await self._end_commands(loaded))
 
     async def _end_commands(self, loaded: LoadedSession) -> list[BackgroundCommand]:
-        left = background.running(loaded.state)
+        left = background_commands.running(loaded.state)
         with suppress(UnknownSession, TimeoutError):  # as in `stop`
             for each in left:
                 await self._send(StopBackground(session=loaded.session, background=each.id, by=AGENT))
             async with asyncio.timeout(_STOP_SECONDS):
-                while background.running(loaded.state):
+                while background_commands.running(loaded.state):
                     await loaded.moves(loaded.state.head, _POLL_SECONDS)
         return left
 
@@ -237,7 +237,7 @@ def _task_result(ended: TurnEnded | None, left: Sequence[BackgroundCommand]) -> 
     """The result of the task call, as the parent's model reads it."""
     if ended is None:
         return Failed("the task was stopped before it began")
-    names = ", ".join(map(background.name, left))
+    names = ", ".join(map(background_commands.name, left))
     note = f"\n[background commands stopped when the task ended: {names}]" if left else ""
     if ended.ending == "done":
         return Finished(

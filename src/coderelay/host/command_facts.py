@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from coderelay.policy.rules import Rules
-from coderelay.policy.shell.rights import DiskFacts, without_rights
-from coderelay.protocol.secret_places import is_often_shared, may_name_secret, secret_place
+from coderelay.policy.shell.requested_rights import DiskFacts, without_rights
+from coderelay.protocol.secret_paths import is_often_shared, may_name_secret, secret_place
 from coderelay.workspace.trees.git_index import indexed_paths
 from coderelay.workspace.trees.repository import read_regular
 

@@ -9,7 +9,7 @@ from coderelay.client.lent import Lent
 from coderelay.protocol.commands import Command, Outcome
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.live import Live
+from coderelay.protocol.live_updates import Live
 from coderelay.protocol.notebook import Notebook
 from coderelay.protocol.queries import Query, Value
 

@@ -6,7 +6,7 @@ from contextlib import aclosing
 
 from coderelay.host.loaded_session import LoadedSession
 from coderelay.protocol.events import Recorded, SessionDeleted
-from coderelay.protocol.live import Live, Placed, join
+from coderelay.protocol.live_updates import Live, Placed, join
 
 
 class Feed:

@@ -10,7 +10,7 @@ from coderelay.host.loaded_sessions import LoadedSessions
 from coderelay.protocol.errors import StoreDamaged
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import APPROVALS, SessionId
-from coderelay.protocol.live import Live, Placed, join
+from coderelay.protocol.live_updates import Live, Placed, join
 
 log = logging.getLogger(__name__)
 

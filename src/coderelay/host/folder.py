@@ -18,8 +18,8 @@ from coderelay.policy.rules import Rule, Rules, is_about_paths, read_rules
 from coderelay.policy.secrets.masking import Secrets, worth_hiding
 from coderelay.protocol.calls import Need
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.query_results import SettingShown, SkillsShown, SubagentsShown, TrustShown
 from coderelay.protocol.session_events import Mode
-from coderelay.protocol.session_info import SettingShown, SkillsShown, SubagentsShown, TrustShown
 from coderelay.workspace.processes.processes import Processes
 
 if TYPE_CHECKING:
@@ -74,7 +74,9 @@ class Folder(Struct, frozen=True, dict=True):
         """The kind of sandbox for commands here. The first caller may have to wait while it is tried out."""
         if not self.settings.sandbox.enabled:
             return "none"
-        from coderelay.workspace.sandbox.detect import sandbox_backend  # imported late, with the first command
+        from coderelay.workspace.sandbox.backend_detection import (
+            sandbox_backend,  # imported late, with the first command
+        )
 
         return sandbox_backend(self.config.home)
 

@@ -45,7 +45,7 @@ from coderelay.protocol.commands import (
 from coderelay.protocol.errors import CannotRun, StoreFailed, UnknownSession
 from coderelay.protocol.events import ApprovalGranted, Recorded, TurnUndone
 from coderelay.protocol.ids import APPROVALS, AskId, SessionId
-from coderelay.protocol.live import Live
+from coderelay.protocol.live_updates import Live
 from coderelay.protocol.notebook import Notebook
 from coderelay.protocol.queries import (
     AnyQuery,

@@ -14,19 +14,19 @@ from coderelay.host.loaded_sessions import LoadedSessions
 from coderelay.host.open_ask import ask_about
 from coderelay.policy.approvals import ANY_MACHINE, SANDBOXES, in_force
 from coderelay.policy.judge import Policy, Verdict, judge
-from coderelay.policy.preset_tables import Cell, in_words, table_of
-from coderelay.policy.shell.rights import NO_FACTS, DiskFacts
+from coderelay.policy.preset_tables import Permission, in_words, table_of
+from coderelay.policy.shell.requested_rights import NO_FACTS, DiskFacts
 from coderelay.protocol.asks import Allow, Approval, EditMode, PermissionAsk
 from coderelay.protocol.calls import Call, Denied, Need
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import Judged
 from coderelay.protocol.ids import new_ask_id
+from coderelay.protocol.query_results import PermissionsShown
 from coderelay.protocol.session_events import Mode, Profile
-from coderelay.protocol.session_info import PermissionsShown
 from coderelay.protocol.translatable import say
 from coderelay.session.state import CallState, SessionSettings, State
 from coderelay.session.unrun_calls import Rejudge, outcome_without_running
-from coderelay.workspace.files.folders import is_in, real_path
+from coderelay.workspace.files.path_resolution import is_in, real_path
 
 if TYPE_CHECKING:
     from coderelay.host.command_facts import DiskLookup
@@ -220,7 +220,7 @@ class Judging:
         )
 
 
-def _unasked(cell: Cell) -> Cell:
+def _unasked(cell: Permission) -> Permission:
     return "deny" if cell == "deny" else "allow"
 
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from coderelay.client.lent import NOTHING_LENT, Lent, LentServer
 from coderelay.protocol.asks import OfferAsk
 from coderelay.protocol.ids import SessionId, new_ask_id
-from coderelay.protocol.session_info import ServerRow
+from coderelay.protocol.query_results import ServerRow
 from coderelay.session.state import State
 
 

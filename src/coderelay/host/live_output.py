@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable
 
 from coderelay.protocol.ids import CallId
-from coderelay.protocol.live import OutputDelta
-from coderelay.workspace.processes.output import Output
+from coderelay.protocol.live_updates import OutputDelta
+from coderelay.workspace.processes.command_output import Output
 
 SECONDS = 0.1
 _AT_ONCE = 8_000

@@ -19,7 +19,7 @@ from coderelay.host.context import HostContext
 from coderelay.host.mcp_servers import Servers
 from coderelay.host.ownership import Ownership
 from coderelay.protocol.errors import BadInput, CannotRun, ToolFailed
-from coderelay.protocol.machine import MachineIdentity
+from coderelay.protocol.machine_identity import MachineIdentity
 from coderelay.protocol.queries import (
     ListAgents,
     ListFiles,
@@ -34,7 +34,7 @@ from coderelay.protocol.queries import (
     SuggestTitle,
     WhyNotRun,
 )
-from coderelay.protocol.session_info import (
+from coderelay.protocol.query_results import (
     AgentShown,
     DefaultsShown,
     FilesDiff,

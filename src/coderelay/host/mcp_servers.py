@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.session_info import ServerRow
+from coderelay.protocol.query_results import ServerRow
 
 
 class Servers(Protocol):

@@ -6,7 +6,7 @@ from coderelay.protocol.commands import Accepted, MoveSession, Outcome, Unchange
 from coderelay.protocol.errors import CannotRun
 from coderelay.protocol.events import AnyEvent
 from coderelay.protocol.ids import OwnerId
-from coderelay.protocol.machine import MachineIdentity
+from coderelay.protocol.machine_identity import MachineIdentity
 from coderelay.protocol.translatable import say
 from coderelay.session import decide
 from coderelay.session.children import children

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from coderelay.protocol.ids import OwnerId
-from coderelay.store.owners import Dead, Owners
+from coderelay.store.owner_liveness import Dead, Owners
 
 STILL_SECONDS = 15.0
 _MOST_BETWEEN_LOOKS = 1.0
@@ -42,14 +42,14 @@ class Ownership:
         return await self._owners.me()
 
     async def beat(self) -> None:
-        await self._owners.beat()
+        await self._owners.send_heartbeat()
 
     async def may_follow(self, owner: OwnerId | None) -> bool:
         """Whether the session of `owner` may be taken over. A stalled but living owner is only noticed if this is
         called about once a second."""
         if owner is None or owner == await self._owners.me():
             return True
-        seen = await self._owners.look(owner)
+        seen = await self._owners.liveness(owner)
         if isinstance(seen, Dead):
             self._watched.pop(owner, None)
             return True
@@ -57,7 +57,7 @@ class Ownership:
 
     async def is_elsewhere(self, owner: OwnerId) -> bool:
         """Whether the owner is another process, and alive."""
-        return owner != await self._owners.me() and not isinstance(await self._owners.look(owner), Dead)
+        return owner != await self._owners.me() and not isinstance(await self._owners.liveness(owner), Dead)
 
     async def close(self) -> None:
         await self._owners.close()

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from coderelay.protocol.events import PartialsKept
 from coderelay.protocol.ids import MessageId, TurnId
-from coderelay.protocol.live import TextDelta, ThinkingDelta
+from coderelay.protocol.live_updates import TextDelta, ThinkingDelta
 from coderelay.protocol.session_events import PartialBlock
 
 SECONDS = 0.2

@@ -7,7 +7,7 @@ from coderelay.host.context import HostContext
 from coderelay.host.loaded_session import LoadedSession
 from coderelay.protocol.commands import Accepted, Outcome, SetSetting, TrustFolder, Unchanged
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.session_info import TrustShown
+from coderelay.protocol.query_results import TrustShown
 from coderelay.session import decide
 
 

@@ -23,7 +23,7 @@ from coderelay.protocol.queries import (
     ReadImage,
     ShowContext,
 )
-from coderelay.protocol.session_info import ContextShown, ToolShown, TurnShown
+from coderelay.protocol.query_results import ContextShown, ToolShown, TurnShown
 from coderelay.session.context_usage import context_of
 from coderelay.session.state import PastTurn, SessionSettings, State
 

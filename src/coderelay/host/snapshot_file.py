@@ -10,8 +10,8 @@ import msgspec
 from coderelay.agents.agent import Agent, Description
 from coderelay.host.loaded_session import LoadedSession, carried_out
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.live import Notice
-from coderelay.session.snapshot import copy_for_reading, snapshot
+from coderelay.protocol.live_updates import Notice
+from coderelay.session.openai_snapshot import copy_for_reading, snapshot
 from coderelay.session.state import State
 from coderelay.workspace.files.atomic_write import write_whole
 

@@ -17,9 +17,9 @@ from coderelay.protocol.calls import Call, Failed, Finished, Need, Outcome, Stop
 from coderelay.protocol.errors import Fenced, MustAsk, StoreFailed
 from coderelay.protocol.events import AnyEvent, CallAsked, ChildOpened, HistoryCompacted, MessageAdded
 from coderelay.protocol.ids import CallId, OwnerId, SessionId, TurnId, new_ask_id
-from coderelay.protocol.live import Live, Notice, TextDelta, ThinkingDelta
+from coderelay.protocol.live_updates import Live, Notice, TextDelta, ThinkingDelta
 from coderelay.protocol.translatable import with_template
-from coderelay.session import turn_events, verbatim
+from coderelay.session import turn_events, verbatim_messages
 from coderelay.session.next_action import Action, Wait, next_action
 from coderelay.session.state import OpenTurn, SessionSettings, State
 from coderelay.session.unrun_calls import outcome_without_running
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from coderelay.host.hooks.hooks import Hooks
     from coderelay.host.live_output import LiveOutput
     from coderelay.host.partial_log import PartialLog
-    from coderelay.session.blocking_agents import Continuation
+    from coderelay.session.blocking_turns import Continuation
 
 Effect = Callable[[Call], Awaitable[Outcome]]
 _SLOW_SECONDS = 1.0
@@ -157,7 +157,7 @@ class HostTurn:
 
         kept = [verbatim_message(self.id, each, form, self._context.secrets.hide) for each in messages]
         self._finish_partials()
-        await self._write(lambda state: verbatim.keep(state, kept))
+        await self._write(lambda state: verbatim_messages.keep(state, kept))
 
     async def ask(self, call: Call, need: Need) -> Decision:
         raise AssertionError("only the agent of a blocking turn asks")
@@ -311,7 +311,7 @@ class HostTurn:
         look = await self._context.judging.rejudge(self.state)
 
         def decide(state: State) -> list[AnyEvent]:
-            return turn_events.after_calls(state, ends, go_on=go_on, look=look)
+            return turn_events.after_calls(state, ends, go_on=go_on, rejudge=look)
 
         if self._is_mine(self.state) and any(isinstance(each, CallAsked) for each in decide(self.state)):
             await self._leave_files()

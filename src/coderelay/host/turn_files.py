@@ -6,7 +6,7 @@ from typing import Protocol
 from coderelay.protocol.asks import By
 from coderelay.protocol.events import TreeTaken, TurnUndone
 from coderelay.protocol.ids import TurnId
-from coderelay.protocol.session_info import FileChange, FilesDiff
+from coderelay.protocol.query_results import FileChange, FilesDiff
 from coderelay.session.state import PastTurn, State
 
 

@@ -9,7 +9,7 @@ from coderelay.protocol.asks import By
 from coderelay.protocol.errors import CannotRun, CoderError
 from coderelay.protocol.events import TreeTaken, TurnUndone
 from coderelay.protocol.ids import TurnId
-from coderelay.protocol.session_info import FileChange, FilesDiff
+from coderelay.protocol.query_results import FileChange, FilesDiff
 from coderelay.protocol.translatable import say
 from coderelay.session.state import PastTurn, State
 from coderelay.workspace.trees.snapshots import NoSnapshot, Snapshot, Trees

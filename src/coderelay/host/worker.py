@@ -21,9 +21,9 @@ from coderelay.protocol.calls import Outcome
 from coderelay.protocol.errors import CoderError, Fenced, StoreFailed
 from coderelay.protocol.events import AnyEvent, Ending, TurnEnded
 from coderelay.protocol.ids import BackgroundId, CallId, OwnerId, TurnId, new_id
-from coderelay.protocol.live import Notice
+from coderelay.protocol.live_updates import Notice
 from coderelay.protocol.session_events import Persistence
-from coderelay.session import background, blocking_agents, shell, turn_events
+from coderelay.session import background_commands, blocking_turns, shell_turns, turn_events
 from coderelay.session.children import open_tasks, stop_orphan
 from coderelay.session.next_action import EndTurn, needs_owner, next_action
 from coderelay.session.state import State
@@ -97,9 +97,9 @@ class Worker:
                 return None
             tree = await self._files_left() if ends and not self._is_elsewhere else ""
             me, gone = await self._context.ownership.me(), await self._gone()
-            look = None if ends else await self._context.judging.rejudge(self._loaded.state)
+            rejudge = None if ends else await self._context.judging.rejudge(self._loaded.state)
             decide = partial(
-                self._decide_claim, owner=owner, me=me, tree=tree, gone=gone, look=look, children=children
+                self._decide_claim, owner=owner, me=me, tree=tree, gone=gone, rejudge=rejudge, children=children
             )
             if written := await self._loaded.append(decide):
                 return written[-1].epoch
@@ -138,7 +138,7 @@ class Worker:
 
     async def _gone(self) -> list[BackgroundId]:
         """The background commands that are over because the processes that ran them are dead."""
-        running = background.running(self._loaded.state)
+        running = background_commands.running(self._loaded.state)
         return [each.id for each in running if await self._context.backgrounds.is_gone(each)]
 
     def _decide_claim(
@@ -148,7 +148,7 @@ class Worker:
         me: OwnerId,
         tree: str,
         gone: Sequence[BackgroundId],
-        look: turn_events.Rejudge | None,
+        rejudge: turn_events.Rejudge | None,
         children: Mapping[CallId, Outcome],
     ) -> list[AnyEvent]:
         """The events of the claim; none if the session has changed since it was looked at. `tree` is the snapshot of
@@ -157,7 +157,7 @@ class Worker:
             return []
         if not may_claim(state, self._context):
             return []
-        agent, settings = None if shell.is_next(state) else self._agent(state), state.settings
+        agent, settings = None if shell_turns.is_next(state) else self._agent(state), state.settings
         tools = agent.describe(settings).tools if agent is not None and settings is not None else ()
         events = turn_events.claim(
             state,
@@ -168,7 +168,7 @@ class Worker:
                 max_steps=self._max_steps(state),
                 tools=tuple(tool.name for tool in tools),
                 gone=gone,
-                look=look,
+                rejudge=rejudge,
                 ends=children,
                 blocking=agent is not None and agent.blocks,
                 verbatim=agent is not None and agent.verbatim,
@@ -179,12 +179,12 @@ class Worker:
 
     def _max_steps(self, state: State) -> int:
         """The step limit of the next turn. Raises BadInput if the folder's configuration is wrong."""
-        if state.settings is None or shell.is_next(state):
+        if state.settings is None or shell_turns.is_next(state):
             return 1
         return self._context.folders.of(state.settings.cwd).settings.max_steps
 
     def _partials(self, state: State) -> Persistence:
-        if state.settings is None or shell.is_next(state):
+        if state.settings is None or shell_turns.is_next(state):
             return "until_final"
         return self._context.folders.of(state.settings.cwd).settings.persist_partials
 
@@ -245,7 +245,7 @@ class Worker:
         """Give up the session, whose agent has ended, until the asks of its turn are answered. If they were answered
         meanwhile, the next claim carries the turn on."""
         me = await self._context.ownership.me()
-        await self._loaded.append(lambda state: blocking_agents.park(state) if state.owner == me else [], epoch=epoch)
+        await self._loaded.append(lambda state: blocking_turns.park(state) if state.owner == me else [], epoch=epoch)
 
     async def _settle(self, turn: HostTurn, error: str | None) -> None:
         """End a turn that its agent left open. A turn that waits for people has no owner, so it is not ours to
@@ -283,7 +283,7 @@ class Worker:
 
     def _runner(self, state: State) -> Runner | None:
         """What runs the turn: an agent, or for the person's own commands the shell."""
-        if not shell.is_next(state):
+        if not shell_turns.is_next(state):
             return self._agent(state)
         from coderelay.host.person_shell import Shell  # imported late, with the first of these commands
 

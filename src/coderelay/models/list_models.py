@@ -13,7 +13,7 @@ from coderelay.models.local.running_servers import find_servers
 from coderelay.models.local.weights import WeightsFolder
 from coderelay.models.open_model import Providers
 from coderelay.protocol.errors import CannotRun, CoderError, ModelFailed
-from coderelay.protocol.session_info import ModelShown, ServedModels
+from coderelay.protocol.query_results import ModelShown, ServedModels
 from coderelay.protocol.translatable import say
 
 _LIST_SECONDS = 3.0

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from coderelay.policy.shell.rights import rights_of
+from coderelay.policy.shell.requested_rights import rights_of
 from coderelay.protocol.asks import Approval, PermissionAsk, Scope
 from coderelay.protocol.calls import Need, Right
 from coderelay.protocol.ids import MachineId

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from coderelay.policy.approvals import SANDBOXES, covers, rights_wanted
-from coderelay.policy.preset_tables import ModeAnswer, files_others_obey, table_name, table_of
+from coderelay.policy.preset_tables import ModeAnswer, autorun_permission, table_name, table_of
 from coderelay.policy.rules import PathBase, Rule, Rules, find_rule
-from coderelay.policy.shell.rights import NO_FACTS, DiskFacts
+from coderelay.policy.shell.requested_rights import NO_FACTS, DiskFacts
 from coderelay.protocol.asks import Approval
+from coderelay.protocol.autorun_files import PACKAGE_JSON, autorun_entry, is_package_json
 from coderelay.protocol.calls import Kind, Need, ToolSpecs
-from coderelay.protocol.obeyed_files import PACKAGE_JSON, is_package_json, obeyed_by
-from coderelay.protocol.secret_places import secret_beneath_home, secret_place
+from coderelay.protocol.secret_paths import secret_beneath_home, secret_place
 from coderelay.protocol.session_events import Mode, Preset
 from coderelay.protocol.translatable import say, with_template
 
@@ -37,7 +37,7 @@ class Policy(Struct, frozen=True):
     network: bool = False
 
     @property
-    def place(self) -> PathBase:
+    def path_base(self) -> PathBase:
         return PathBase(self.folders, self.home)
 
 
@@ -85,23 +85,23 @@ def _judge_one(need: Need, policy: Policy, facts: DiskFacts) -> Verdict:
 
 def _judge_call(need: Need, policy: Policy) -> Verdict:
     reason: str = say(_DOES[need.kind], tool=need.tool, reason=table_name(policy.mode, policy.preset))
-    if rule := find_rule(policy.rules.deny, need, policy.place):
+    if rule := find_rule(policy.rules.deny, need, policy.path_base):
         return Verdict("deny", say("a rule denies {rule}", rule=rule.text))
     table = table_of(policy.mode, policy.preset)
     cell = table.calls[need.kind]
     if cell == "deny":
         return Verdict("deny", reason)
-    if rule := find_rule(policy.rules.ask, need, policy.place):
+    if rule := find_rule(policy.rules.ask, need, policy.path_base):
         return Verdict("ask", say("a rule asks about {rule}", rule=rule.text))
     if secret := _secret(need, policy):
         cell, reason = "ask", say("{path} may hold secrets", path=secret)
     allowing = policy.rules.allow
-    if files_others_obey(table) == "ask" and (why := _why_obeyed(need, policy)):
+    if autorun_permission(table) == "ask" and (why := _why_autorun(need, policy)):
         cell, reason = "ask", why
-        allowing = tuple(rule for rule in allowing if _names_obeyed_file(rule))
+        allowing = tuple(rule for rule in allowing if _names_autorun_file(rule))
     if cell == "allow":
         return Verdict("allow")
-    if find_rule(allowing, need, policy.place, whole=True):
+    if find_rule(allowing, need, policy.path_base, whole=True):
         return Verdict("allow", "a rule allows it")
     if any(covers(each, need) for each in policy.approvals):
         return Verdict("allow", "approved before")
@@ -119,26 +119,26 @@ def _secret(need: Need, policy: Policy) -> str | None:
     return None
 
 
-def _why_obeyed(need: Need, policy: Policy) -> str | None:
-    """The reason to ask if this call edits an obeyed file, which another program acts on although nobody runs it."""
+def _why_autorun(need: Need, policy: Policy) -> str | None:
+    """The reason to ask if this call edits an autorun file, which another program acts on although nobody runs it."""
     if need.kind != "edit":
         return None
     for path in need.paths:
         inside = _inside(path, policy.folders).lstrip("/")
-        if found := obeyed_by(inside):
+        if found := autorun_entry(inside):
             return say(found.why, path=inside)
     scripts = next(iter(need.scripts), None)
     return scripts and say(PACKAGE_JSON, path=_inside(scripts, policy.folders).lstrip("/"))
 
 
-def _names_obeyed_file(rule: Rule) -> bool:
-    """Whether an allow rule names an obeyed file itself. A rule that allows all changes, or all changes in a folder,
-    does not cover an obeyed file that happens to be there."""
-    return rule.about == "path" and (obeyed_by(rule.target) is not None or is_package_json(rule.target))
+def _names_autorun_file(rule: Rule) -> bool:
+    """Whether an allow rule names an autorun file itself. A rule that allows all changes, or all changes in a folder,
+    does not cover an autorun file that happens to be there."""
+    return rule.about == "path" and (autorun_entry(rule.target) is not None or is_package_json(rule.target))
 
 
 def _inside(path: str, folders: tuple[str, ...]) -> str:
-    """The path relative to the session's folder, whose own name must not count as an obeyed or secret place."""
+    """The path relative to the session's folder, whose own name must not count as an autorun file or a secret."""
     folder = max((each for each in folders if path.startswith(f"{each}/")), key=len, default="")
     return path[len(folder) :]
 
@@ -167,7 +167,7 @@ def _judge_command(need: Need, policy: Policy, facts: DiskFacts) -> Verdict:
     )
     if found.verdict != "ask":
         return Verdict(found.verdict, found.reason)
-    if not found.ruled and any(covers(each, need, policy.folders) for each in policy.approvals):
+    if not found.by_user_rule and any(covers(each, need, policy.folders) for each in policy.approvals):
         return Verdict("allow", "approved before")
     kept = found.signature
     return Verdict("ask", found.reason, kept.words, kept.prefix) if kept else Verdict("ask", found.reason)

@@ -5,17 +5,17 @@ A preset says what mode `default` means; the tables of the other modes are in `p
 
 from typing import Literal
 
-from coderelay.protocol.calls import Cell, Effect
+from coderelay.protocol.calls import Effect, Permission
 from coderelay.protocol.modes import ModeTable, mode_spec
 from coderelay.protocol.session_events import Mode, Preset
 
 __all__ = [
     "PRESETS",
-    "Cell",
     "Effect",
     "ModeAnswer",
     "ModeTable",
-    "files_others_obey",
+    "Permission",
+    "autorun_permission",
     "in_words",
     "table_name",
     "table_of",
@@ -25,17 +25,17 @@ ModeAnswer = Literal["allow", "ask", "deny"]
 
 _STRICT = ModeTable(
     calls={"read": "allow", "edit": "ask", "network": "ask", "mcp": "ask"},
-    commands={"read": "ask", "edit": "ask", "build": "ask", "run": "ask", "stop": "deny"},
+    commands={"read": "ask", "edit": "ask", "build": "ask", "run": "ask", "destructive": "deny"},
     rights={"network": "ask", "outside": "ask"},
 )
 _BALANCED = ModeTable(
     calls={"read": "allow", "edit": "ask", "network": "ask", "mcp": "ask"},
-    commands={"read": "allow", "edit": "ask", "build": "ask", "run": "ask", "stop": "deny"},
+    commands={"read": "allow", "edit": "ask", "build": "ask", "run": "ask", "destructive": "deny"},
     rights={"network": "ask", "outside": "ask"},
 )
 _YOLO_IN_SANDBOX = ModeTable(
     calls={"read": "allow", "edit": "allow", "network": "allow", "mcp": "allow"},
-    commands={"read": "allow", "edit": "allow", "build": "sandboxed", "run": "sandboxed", "stop": "deny"},
+    commands={"read": "allow", "edit": "allow", "build": "sandboxed", "run": "sandboxed", "destructive": "deny"},
     rights={"network": "allow", "outside": "ask"},
 )
 
@@ -67,8 +67,8 @@ _PRESET_NAMES: dict[Preset, str] = {
 }
 
 
-def files_others_obey(table: ModeTable) -> Cell:
-    """What the table says about editing obeyed files. Writing one is a way out of the sandbox, because another
+def autorun_permission(table: ModeTable) -> Permission:
+    """What the table says about editing autorun files. Writing one is a way out of the sandbox, because another
     program starts what the file names outside of it; so it counts like a command outside."""
     return table.rights["outside"]
 
@@ -78,12 +78,12 @@ def table_name(mode: Mode, preset: Preset) -> str:
     return _PRESET_NAMES[preset] if mode == "default" and preset != "balanced" else _MODE_NAMES[mode]
 
 
-def in_words(table: ModeTable) -> list[tuple[str, Cell]]:
+def in_words(table: ModeTable) -> list[tuple[str, Permission]]:
     """The rows of a table, described for people."""
     return [
         ("read files", table.calls["read"]),
         ("change files", table.calls["edit"]),
-        ("change files that make other programs run something", files_others_obey(table)),
+        ("change files that make other programs run something", autorun_permission(table)),
         ("use the network", table.calls["network"]),
         ("use tools of other programs (MCP)", table.calls["mcp"]),
         ("commands that only read", table.commands["read"]),
@@ -92,5 +92,5 @@ def in_words(table: ModeTable) -> list[tuple[str, Cell]]:
         ("other commands", table.commands["run"]),
         ("commands with network access", table.rights["network"]),
         ("commands outside the sandbox", table.rights["outside"]),
-        ("destructive commands (rm -rf /)", table.commands["stop"]),
+        ("destructive commands (rm -rf /)", table.commands["destructive"]),
     ]

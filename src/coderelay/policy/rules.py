@@ -63,7 +63,7 @@ class Rules(Struct, frozen=True):
 NO_RULES = CommandRules()
 
 
-class OddRule(Exception):
+class InvalidRule(Exception):
     """The rule cannot be parsed; the message says why."""
 
 
@@ -71,19 +71,19 @@ class OddRule(Exception):
 def read_rules(
     tools: ToolSpecs, allow: tuple[str, ...] = (), ask: tuple[str, ...] = (), deny: tuple[str, ...] = ()
 ) -> Rules:
-    """Parses the rules of all three lists. Raises OddRule."""
+    """Parses the rules of all three lists. Raises InvalidRule."""
     may, must_ask, never = (tuple(read_rule(tools, text) for text in texts) for texts in (allow, ask, deny))
     return Rules(may, must_ask, never, CommandRules(_vectors(may), _vectors(must_ask), _vectors(never)))
 
 
 def read_rule(tools: ToolSpecs, text: str) -> Rule:
-    """Parses one rule; `tools` are the tools that a rule can name. Raises OddRule."""
+    """Parses one rule; `tools` are the tools that a rule can name. Raises InvalidRule."""
     written = re.fullmatch(_WRITTEN, text.strip())
     if written is None:
-        raise OddRule("it is not NAME or NAME(WHAT)")
+        raise InvalidRule("it is not NAME or NAME(WHAT)")
     name, target = written.group(1).lower(), written.group(2)
     if target is not None and not target.strip():
-        raise OddRule("there is nothing in the brackets")
+        raise InvalidRule("there is nothing in the brackets")
     target = None if target is None or target.strip() == "*" else target.strip()
     tool, covered = tools.called(name), tools.covered_by(name)
     takes = "host" if name == _NETWORK else None if tool is None else tool.rule_target
@@ -91,16 +91,16 @@ def read_rule(tools: ToolSpecs, text: str) -> Rule:
         return Rule(text, name, "words", _checked_words(target or ""), covered)
     if takes == "host" and target:
         if not is_host_pattern(target):
-            raise OddRule(f"{target!r} is not the name of a machine")
+            raise InvalidRule(f"{target!r} is not the name of a machine")
         return Rule(text, name, "host", target.lower(), covered)
     if takes == "path" and target and tool is not None:
         if re.search(_ODD_IN_PATHS, target):
-            raise OddRule(f"{target!r} is not a path in the workspace, from ~/ or from /")
+            raise InvalidRule(f"{target!r} is not a path in the workspace, from ~/ or from /")
         return Rule(text, name, "path", target, covered | _readers(tools, name), reads=tool.kind == "read")
     if target:
-        raise OddRule(f"{name} takes nothing in brackets")
+        raise InvalidRule(f"{name} takes nothing in brackets")
     if tool is None and name != _NETWORK and not re.fullmatch(_MCP, name):
-        raise OddRule(f"there is no tool {name!r}")
+        raise InvalidRule(f"there is no tool {name!r}")
     return Rule(text, name, "tool", tools=covered)
 
 
@@ -116,7 +116,7 @@ def _checked_words(target: str) -> str:
     follow."""
     words = re.sub(r"(:|\s+)\*$", "", target)
     if odd := re.search(_ODD_IN_WORDS, words):
-        raise OddRule(f"{odd.group()!r} is not part of plain words")
+        raise InvalidRule(f"{odd.group()!r} is not part of plain words")
     return " ".join(words.split())
 
 
@@ -131,12 +131,12 @@ class PathBase(Struct, frozen=True):
     home: str = ""
 
 
-def find_rule(rules: Iterable[Rule], need: Need, place: PathBase, *, whole: bool = False) -> Rule | None:
+def find_rule(rules: Iterable[Rule], need: Need, base: PathBase, *, whole: bool = False) -> Rule | None:
     """The first rule that matches any part of what a call touches, or the `whole` of it, as an allow rule must."""
-    return next((rule for rule in rules if _is_about(rule, need, whole) and _touches(rule, need, place, whole)), None)
+    return next((rule for rule in rules if _is_about(rule, need, whole) and _touches(rule, need, base, whole)), None)
 
 
-def _touches(rule: Rule, need: Need, place: PathBase, whole: bool) -> bool:
+def _touches(rule: Rule, need: Need, base: PathBase, whole: bool) -> bool:
     match rule.about:
         case "tool":
             return need.kind != "command"
@@ -144,7 +144,7 @@ def _touches(rule: Rule, need: Need, place: PathBase, whole: bool) -> bool:
             host = host_of(need.title)
             return host is not None and host_matches(rule.target, host)
         case "path":
-            found = [_means(rule, path, place, any_case=not whole) for path in need.paths]
+            found = [_means(rule, path, base, any_case=not whole) for path in need.paths]
             return bool(found) and (all(found) if whole else any(found))
         case "words":
             return False  # commands are judged in `policy/shell`, word by word
@@ -155,13 +155,13 @@ def is_about_paths(rule: Rule, kind: Literal["read", "edit"]) -> bool:
     return rule.about == "path" and rule.reads == (kind == "read")
 
 
-def means_path(rule: Rule, path: str, place: PathBase) -> bool:
+def means_path(rule: Rule, path: str, base: PathBase) -> bool:
     """Whether a rule that asks or denies matches the path. Case is ignored, because some file systems ignore it."""
-    return _means(rule, path, place, any_case=True)
+    return _means(rule, path, base, any_case=True)
 
 
-def _means(rule: Rule, path: str, place: PathBase, *, any_case: bool) -> bool:
-    return matches(rule.target, path, place.folders, place.home, any_case=any_case)
+def _means(rule: Rule, path: str, base: PathBase, *, any_case: bool) -> bool:
+    return matches(rule.target, path, base.folders, base.home, any_case=any_case)
 
 
 def _is_about(rule: Rule, need: Need, whole: bool) -> bool:

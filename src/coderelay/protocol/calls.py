@@ -12,10 +12,10 @@ from coderelay.protocol.translatable import Translatable, keep_templates, say, w
 Kind = Literal["read", "edit", "command", "network", "mcp", "ask"]
 Right = Literal["network", "outside"]
 """What a command may want beyond the sandbox: network access, or to run outside the sandbox altogether."""
-Effect = Literal["read", "edit", "build", "run", "stop"]
-"""The worst effect of a command. `build` runs known tests and builds; `stop` is a command that nobody can have meant
-to run."""
-Cell = Literal["allow", "sandboxed", "ask", "deny"]
+Effect = Literal["read", "edit", "build", "run", "destructive"]
+"""The worst effect of a command. `build` runs known tests and builds; `destructive` is a command that nobody can have
+meant to run, or that a rule of the person denies."""
+Permission = Literal["allow", "sandboxed", "ask", "deny"]
 """What a mode or preset says of a call. `sandboxed` allows the call if it runs in a sandbox, and asks otherwise."""
 
 
@@ -99,14 +99,15 @@ class ToolSpec(Struct, frozen=True):
     The model gets the `name`, the `description` and the `parameters` (a JSON schema). `kind` is what a call does
     unless its need says otherwise. `plain` is the name that the tool would have if no other tool had that name.
 
-    Front ends and hooks made for Claude know the tool as `outside_name` (the same name if empty), and its arguments
-    by the names in `outside_arguments`. `outside_extra` computes further fields that they expect from the arguments.
+    Front ends and hooks made for Claude know the tool as `external_name` (the same name if empty), and its arguments
+    by the names in `external_arguments`. `external_extra` computes further fields that they expect from the
+    arguments.
 
-    A permission rule or a list of tools can refer to this tool by its name, by its outside name and by the names in
+    A permission rule or a list of tools can refer to this tool by its name, by its external name and by the names in
     `covered_by`. `rule_target` is what the brackets of such a rule may contain. A list of tools never removes a tool
     that is `always_allowed`.
 
-    A child session does not get a tool that has a `not_for_children` text, and is told that text as the reason.
+    A child session does not get a tool that has a `refusal_in_subagents` text, and is told that text as the reason.
     Models with a small context are offered only the tools that are `for_small_models`. They are shown a result as
     `result_for_small_models` makes it from the output.
 
@@ -121,13 +122,13 @@ class ToolSpec(Struct, frozen=True):
     parameters: dict[str, Any]
     kind: Kind = "read"
     plain: str = ""
-    outside_name: str = ""
-    outside_arguments: dict[str, str] = {}
-    outside_extra: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    external_name: str = ""
+    external_arguments: dict[str, str] = {}
+    external_extra: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     covered_by: tuple[str, ...] = ()
     rule_target: RuleTarget | None = None
     always_allowed: bool = False
-    not_for_children: str = ""
+    refusal_in_subagents: str = ""
     for_small_models: bool = False
     result_for_small_models: Callable[[str], str] | None = None
     headline: str | None = None
@@ -253,12 +254,12 @@ class ToolSpecs:
 
     def called(self, name: str) -> ToolSpec | None:
         """The tool with this name or outside name. The name must be in lower case."""
-        return next((spec for spec in self if name in (spec.name, spec.outside_name.lower())), None)
+        return next((spec for spec in self if name in (spec.name, spec.external_name.lower())), None)
 
     def covered_by(self, name: str) -> frozenset[str]:
         """The names of the tools that a name in a rule or in a list of tools refers to. The name must be in lower
         case."""
-        found = (spec.name for spec in self if name in (spec.name, spec.outside_name.lower(), *spec.covered_by))
+        found = (spec.name for spec in self if name in (spec.name, spec.external_name.lower(), *spec.covered_by))
         return frozenset(found) or frozenset({name})
 
     def is_allowed(self, tool: str, allowed: tuple[str, ...]) -> bool:
@@ -272,17 +273,17 @@ class ToolSpecs:
     def _is_among(self, tool: str, names: tuple[str, ...]) -> bool:
         return any(tool.lower() in self.covered_by(name) or _means_server(name, tool.lower()) for name in names)
 
-    def outside_name(self, tool: str) -> str:
-        return self.spec_of(tool).outside_name or tool
+    def external_name(self, tool: str) -> str:
+        return self.spec_of(tool).external_name or tool
 
-    def outside_input(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    def external_input(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """The arguments under their outside names. An argument that the tool does not know never overwrites one that
         it uses."""
         spec = self.spec_of(tool)
-        renamed = spec.outside_arguments
+        renamed = spec.external_arguments
         others = {name: value for name, value in arguments.items() if name not in renamed}
         outside = others | {renamed[name]: value for name, value in arguments.items() if name in renamed}
-        return outside if spec.outside_extra is None else outside | spec.outside_extra(arguments)
+        return outside if spec.external_extra is None else outside | spec.external_extra(arguments)
 
 
 def listed_tools(allowed: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -1,19 +1,19 @@
 """The permission modes of a session (plan, default, auto-edit, yolo), one record for each in `MODES`.
 
 The command line, completion, keys, slash commands, configuration, policy and prompts take names, order and texts from
-`MODES`. `coder --help` does too, so this file imports nothing but `localized`.
+`MODES`. `coder --help` does too, so this file imports nothing but `localized_text`.
 
 To add a mode, add its name to `Mode` and its record to `MODES`, and describe it in `docs/permissions.md`;
 CODER_UPDATE_SNAPSHOTS=1 writes `docs/commands.md` and the picture of `/help` anew.
 """
 
-from coderelay.protocol.localized import Localized
+from coderelay.protocol.localized_text import Localized
 
 TYPE_CHECKING = False  # instead of typing.TYPE_CHECKING: importing typing would make `coder --help` too slow
 if TYPE_CHECKING:
     from typing import Literal
 
-    from coderelay.protocol.calls import Cell, Effect, Kind, Right
+    from coderelay.protocol.calls import Effect, Kind, Permission, Right
 
     Mode = Literal["plan", "default", "auto-edit", "yolo"]
     Colour = Literal["red", "green", "yellow", "cyan"]
@@ -26,7 +26,7 @@ class ModeTable:
     __slots__ = ("calls", "commands", "rights")
 
     def __init__(
-        self, calls: "dict[Kind, Cell]", commands: "dict[Effect, Cell]", rights: "dict[Right, Cell]"
+        self, calls: "dict[Kind, Permission]", commands: "dict[Effect, Permission]", rights: "dict[Right, Permission]"
     ) -> None:
         self.calls = calls
         self.commands = commands
@@ -36,7 +36,7 @@ class ModeTable:
 class ModeSpec:
     """One mode. `text` is for people, `prompt` for the model. Without a `table`, the session's preset decides.
 
-    `by_key` says whether Shift+Tab can reach the mode. `outside_name` is the name of the mode in front ends made for
+    `by_key` says whether Shift+Tab can reach the mode. `external_name` is the name of the mode in front ends made for
     Claude Code, and `aliases` are the names that other tools give it. `child` is the mode of the child sessions of a
     session in this mode.
     """
@@ -50,7 +50,7 @@ class ModeSpec:
         table: ModeTable | None,
         child: "Mode",
         colour: "Colour",
-        outside_name: str,
+        external_name: str,
         by_key: bool = True,
         aliases: tuple[str, ...] = (),
     ) -> None:
@@ -60,7 +60,7 @@ class ModeSpec:
         self.table = table
         self.child: Mode = child
         self.colour: Colour = colour
-        self.outside_name = outside_name
+        self.external_name = external_name
         self.by_key = by_key
         self.aliases = aliases
 
@@ -76,12 +76,12 @@ MODES = (
         "it.",
         table=ModeTable(
             calls={"read": "allow", "edit": "deny", "network": "deny", "mcp": "deny"},
-            commands={"read": "allow", "edit": "deny", "build": "deny", "run": "deny", "stop": "deny"},
+            commands={"read": "allow", "edit": "deny", "build": "deny", "run": "deny", "destructive": "deny"},
             rights={"network": "deny", "outside": "deny"},
         ),
         child="plan",
         colour="cyan",
-        outside_name="plan",
+        external_name="plan",
     ),
     ModeSpec(
         "default",
@@ -94,7 +94,7 @@ MODES = (
         table=None,
         child="plan",
         colour="green",
-        outside_name="default",
+        external_name="default",
     ),
     ModeSpec(
         "auto-edit",
@@ -105,12 +105,12 @@ MODES = (
         "is asked before other commands that do more than read.",
         table=ModeTable(
             calls={"read": "allow", "edit": "allow", "network": "ask", "mcp": "ask"},
-            commands={"read": "allow", "edit": "allow", "build": "sandboxed", "run": "ask", "stop": "deny"},
+            commands={"read": "allow", "edit": "allow", "build": "sandboxed", "run": "ask", "destructive": "deny"},
             rights={"network": "ask", "outside": "ask"},
         ),
         child="auto-edit",
         colour="yellow",
-        outside_name="acceptEdits",
+        external_name="acceptEdits",
         aliases=("autoEdit", "smart"),
     ),
     ModeSpec(
@@ -123,12 +123,12 @@ MODES = (
         "care: nothing that cannot be undone unless it was asked for.",
         table=ModeTable(
             calls={"read": "allow", "edit": "allow", "network": "allow", "mcp": "allow"},
-            commands={"read": "allow", "edit": "allow", "build": "allow", "run": "allow", "stop": "allow"},
+            commands={"read": "allow", "edit": "allow", "build": "allow", "run": "allow", "destructive": "allow"},
             rights={"network": "allow", "outside": "allow"},
         ),
         child="yolo",
         colour="red",
-        outside_name="bypassPermissions",
+        external_name="bypassPermissions",
         by_key=False,
     ),
 )

@@ -8,11 +8,11 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct
 
 from coderelay.protocol.asks import Approval
-from coderelay.protocol.background import BackgroundRow
+from coderelay.protocol.background_commands import BackgroundRow
 from coderelay.protocol.content import Image
 from coderelay.protocol.events import PromptAdmitted
 from coderelay.protocol.ids import PromptId, SessionId, TurnId
-from coderelay.protocol.session_info import (
+from coderelay.protocol.query_results import (
     AgentShown,
     CommandsShown,
     ContextShown,

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from coderelay.protocol.asks import Approval, By, Unanswered
-from coderelay.protocol.background import End
+from coderelay.protocol.background_commands import End
 from coderelay.protocol.content import Image
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
-from coderelay.protocol.machine import MachineIdentity
+from coderelay.protocol.machine_identity import MachineIdentity
 from coderelay.protocol.modes import MODE_NAMES
 
 if TYPE_CHECKING:

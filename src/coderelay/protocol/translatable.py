@@ -63,7 +63,7 @@ def with_template(text: str, said: Translatable | None) -> str:
     return text if said is None or said.english != text else Sentence(said)
 
 
-def said_of(text: str) -> Translatable | None:
+def template_of(text: str) -> Translatable | None:
     return text.said if isinstance(text, Sentence) else None
 
 

@@ -8,7 +8,7 @@ import msgspec
 from coderelay.protocol.calls import Call, Finished, ToolSpec
 from coderelay.protocol.content import text_of
 from coderelay.protocol.events import CallProposed, HistoryCompacted, MessageAdded
-from coderelay.protocol.session_info import ContextShown
+from coderelay.protocol.query_results import ContextShown
 from coderelay.session.state import State
 from coderelay.session.transcript import BYTES_PER_TOKEN, IMAGE_BYTES, cut_for_model, result_text
 

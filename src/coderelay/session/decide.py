@@ -53,7 +53,7 @@ from coderelay.protocol.events import (
     TurnUndone,
 )
 from coderelay.protocol.ids import APPROVALS, AskId, PromptId, derived_id
-from coderelay.protocol.machine import MachineIdentity
+from coderelay.protocol.machine_identity import MachineIdentity
 from coderelay.protocol.translatable import say
 from coderelay.session.state import PastTurn, SessionSettings, State
 

@@ -4,7 +4,7 @@ import msgspec
 from msgspec import Struct, field
 
 from coderelay.protocol.asks import Approval, Ask, By, Decision
-from coderelay.protocol.background import End
+from coderelay.protocol.background_commands import End
 from coderelay.protocol.calls import Call, Finished, Outcome
 from coderelay.protocol.content import Image, Usage
 from coderelay.protocol.events import (
@@ -23,9 +23,9 @@ from coderelay.protocol.events import (
     Waited,
 )
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
-from coderelay.protocol.machine import MachineIdentity
+from coderelay.protocol.machine_identity import MachineIdentity
+from coderelay.protocol.query_results import Item, TodoArguments
 from coderelay.protocol.session_events import Mode, Preset, Profile, SessionConfigured, Think
-from coderelay.protocol.session_info import Item, TodoArguments
 from coderelay.protocol.summary import Phase
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from coderelay.protocol.asks import BudgetAsk, OfferAsk, PermissionAsk, PlanAsk
-from coderelay.protocol.background import Gone
+from coderelay.protocol.background_commands import Gone
 from coderelay.protocol.calls import Denied, Outcome, Stopped, Unknown
 from coderelay.protocol.content import Usage, plus, text_of
 from coderelay.protocol.events import (
@@ -36,9 +36,9 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, OwnerId, TurnId
 from coderelay.protocol.session_events import Persistence
-from coderelay.session import background, blocking_agents
+from coderelay.session import background_commands, blocking_turns
 from coderelay.session.next_action import EndTurn, next_action
-from coderelay.session.shell import SHELL, first_events
+from coderelay.session.shell_turns import SHELL, first_events
 from coderelay.session.state import CallState, OpenTurn, State
 from coderelay.session.unrun_calls import Rejudge, cut_short, outcome_without_running
 
@@ -56,7 +56,7 @@ class Claim:
         max_steps: int,
         tools: tuple[str, ...],
         gone: Sequence[BackgroundId] = (),
-        look: Rejudge | None = None,
+        rejudge: Rejudge | None = None,
         ends: Mapping[CallId, Outcome] | None = None,
         blocking: bool = False,
         verbatim: bool = False,
@@ -71,7 +71,7 @@ class Claim:
         self.max_steps = max_steps
         self.tools = tools
         self.gone = gone
-        self.look = look
+        self.rejudge = rejudge
         self.ends = ends or {}
         self.blocking = blocking
         self.verbatim = verbatim
@@ -83,7 +83,8 @@ def claim(state: State, claim: Claim) -> list[AnyEvent]:
 
     A turn that is only to be ended is ended here, so that a process without an agent to run it can do that too.
     """
-    return [*_take(state, claim), *(event for each in claim.gone for event in background.end(state, each, Gone()))]
+    ended = (event for each in claim.gone for event in background_commands.end(state, each, Gone()))
+    return [*_take(state, claim), *ended]
 
 
 def _take(state: State, claim: Claim) -> list[AnyEvent]:
@@ -100,11 +101,11 @@ def _take(state: State, claim: Claim) -> list[AnyEvent]:
         case _:
             pass
     if state.is_blocking:
-        return [claimed, *blocking_agents.left_behind(state, claim.ends, claim.look)]
+        return [claimed, *blocking_turns.end_orphaned_calls(state, claim.ends, claim.rejudge)]
     running = [each for each in state.open_calls() if each.started_epoch is not None]
     lost = [_ended(each, claim.ends.get(each.call.id, Unknown())) for each in running]
     waiting = [each for each in state.open_calls() if each.started_epoch is None]
-    return [claimed, *lost, *_go_on(waiting, look=_bound(claim.look, state))]
+    return [claimed, *lost, *_go_on(waiting, rejudge=_bound(claim.rejudge, state))]
 
 
 def after_message(
@@ -132,7 +133,7 @@ def after_message(
         steps = turn.steps + (message.author == "model")
         if prolonged := prolong(turn, why_go_on, steps):
             return [message, *prolonged]
-        left = blocking_agents.let_go(state) if state.is_blocking else []
+        left = blocking_turns.end_open_calls(state) if state.is_blocking else []
         if message.author == "workflow":
             return [message, *finish(state, now=now, tree=tree)]
         ended = _turn_ended(
@@ -176,7 +177,7 @@ def finish(state: State, *, now: int, tree: str = "", why_go_on: str = "") -> li
     reason = last.stop_reason if last is not None else "end_turn"
     if turn.stop_requested:
         return []
-    left = blocking_agents.let_go(state) if state.is_blocking else []
+    left = blocking_turns.end_open_calls(state) if state.is_blocking else []
     return [*left, _turn_ended(turn, "done", now, stop_reason=reason, tree=tree)]
 
 
@@ -196,7 +197,7 @@ class End(Struct, frozen=True):
     ms: int
 
 
-def after_calls(state: State, ends: Sequence[End], *, go_on: bool, look: Rejudge | None = None) -> list[AnyEvent]:
+def after_calls(state: State, ends: Sequence[End], *, go_on: bool, rejudge: Rejudge | None = None) -> list[AnyEvent]:
     """End calls that ran at the same time together, in the order of the message. The next call starts once none is
     running any more, unless one was cut short (`go_on` is False)."""
     ended: list[AnyEvent] = [_ended(state.calls[each.call_id], each.outcome, each.ms) for each in ends]
@@ -206,12 +207,12 @@ def after_calls(state: State, ends: Sequence[End], *, go_on: bool, look: Rejudge
     left = [each for each in state.open_calls() if each.call.id not in over]
     if any(each.started_epoch is not None for each in left):
         return ended
-    return [*ended, *_go_on(left, start=go_on, look=_bound(look, state))]
+    return [*ended, *_go_on(left, start=go_on, rejudge=_bound(rejudge, state))]
 
 
-def start_next(state: State, look: Rejudge | None) -> list[AnyEvent]:
+def start_next(state: State, rejudge: Rejudge | None) -> list[AnyEvent]:
     """Start the next calls, which were judged earlier and wait for nothing else."""
-    return _go_on(state.open_calls(), look=_bound(look, state))
+    return _go_on(state.open_calls(), rejudge=_bound(rejudge, state))
 
 
 def ask_again(state: State, call_id: CallId, ask: PermissionAsk) -> list[AnyEvent]:
@@ -291,23 +292,23 @@ def close_turn(
 _RejudgeCall = Callable[[CallState], Denied | PermissionAsk | None]
 
 
-def _bound(look: Rejudge | None, state: State) -> _RejudgeCall | None:
-    return None if look is None else lambda call: look(state, call)
+def _bound(rejudge: Rejudge | None, state: State) -> _RejudgeCall | None:
+    return None if rejudge is None else lambda call: rejudge(state, call)
 
 
-def _go_on(calls: Sequence[CallState], *, start: bool = True, look: _RejudgeCall | None = None) -> list[AnyEvent]:
+def _go_on(calls: Sequence[CallState], *, start: bool = True, rejudge: _RejudgeCall | None = None) -> list[AnyEvent]:
     """End the calls that are settled without running, up to the first that may run; start that one, and with it those
-    that can run at the same time. Without a `look`, the calls were judged just now."""
+    that can run at the same time. Without a `rejudge`, the calls were judged just now."""
     events: list[AnyEvent] = []
     for place, each in enumerate(calls):
         outcome = outcome_without_running(each)
-        against = look(each) if look is not None and start and outcome is None else None
+        against = rejudge(each) if rejudge is not None and start and outcome is None else None
         if isinstance(against, PermissionAsk):
             asked = CallAsked(batch_id=each.batch_id, call_id=each.call.id, ask=against)
             return [*events, _started(each), asked]
         if outcome is None and against is None:
             group = concurrent_calls(calls[place:]) if start else []
-            fine = takewhile(lambda one, first=each: look is None or one is first or look(one) is None, group)
+            fine = takewhile(lambda one, first=each: rejudge is None or one is first or rejudge(one) is None, group)
             return [*events, *map(_started, fine)]
         events.append(_ended(each, against or outcome or Unknown()))
     return events

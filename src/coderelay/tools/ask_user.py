@@ -43,7 +43,7 @@ class AskUser:
             },
             "required": ["questions"],
         },
-        outside_name="AskUserQuestion",
+        external_name="AskUserQuestion",
         always_allowed=True,
         headline="",
         chinese="向用户询问自己无法查明的事情。",

@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from coderelay.policy.shell.rights import rights_of
+from coderelay.policy.shell.requested_rights import rights_of
 from coderelay.protocol.calls import CommandEnd, Finished, Need, Right, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
 from coderelay.tools.tool import CommandFailed
+from coderelay.workspace.processes.command_output import FREE_BYTES
 from coderelay.workspace.processes.find_program import find_program
-from coderelay.workspace.processes.output import FREE_BYTES
 from coderelay.workspace.processes.processes import CannotStart, ProcessesLost, RunningCommand
 from coderelay.workspace.processes.processes import FinishedCommand as Ended
 from coderelay.workspace.workspace import Workspace
@@ -58,8 +58,8 @@ class Bash:
             "required": ["command"],
             "additionalProperties": False,
         },
-        outside_name="Bash",
-        outside_arguments={"background": "run_in_background"},
+        external_name="Bash",
+        external_arguments={"background": "run_in_background"},
         rule_target="command",
         for_small_models=True,
         headline="command",

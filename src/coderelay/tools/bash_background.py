@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.ids import BackgroundId
-from coderelay.workspace.processes.background import BackgroundStatus
+from coderelay.workspace.processes.background_commands import BackgroundStatus
 from coderelay.workspace.workspace import Workspace
 
 
@@ -26,8 +26,8 @@ class BashOutput:
             "required": ["id"],
             "additionalProperties": False,
         },
-        outside_name="BashOutput",
-        outside_arguments={"id": "bash_id"},
+        external_name="BashOutput",
+        external_arguments={"id": "bash_id"},
         covered_by=("bash",),
         headline="id",
         chinese="查看后台命令自上次以来的输出，以及它是否仍在运行。",
@@ -57,8 +57,8 @@ class BashStop:
             "required": ["id"],
             "additionalProperties": False,
         },
-        outside_name="KillShell",
-        outside_arguments={"id": "shell_id"},
+        external_name="KillShell",
+        external_arguments={"id": "shell_id"},
         covered_by=("bash",),
         headline="id",
         result_shown="summary",

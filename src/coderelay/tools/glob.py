@@ -40,7 +40,7 @@ class GlobFiles:
             "required": ["pattern"],
             "additionalProperties": False,
         },
-        outside_name="Glob",
+        external_name="Glob",
         rule_target="path",
         headline="pattern",
         chinese="按名称查找文件，最新的在前：*.py 匹配所有目录，src/**/*.{ts,tsx} 匹配 src 之下。",

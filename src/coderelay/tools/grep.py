@@ -58,7 +58,7 @@ class Grep:
             "required": ["pattern"],
             "additionalProperties": False,
         },
-        outside_name="Grep",
+        external_name="Grep",
         rule_target="path",
         headline="pattern",
         chinese="在文件中搜索匹配正则表达式的行（以 (?i) 开头则忽略大小写）。",

@@ -7,7 +7,7 @@ from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
 from coderelay.tools.search.search_root import SearchRoot, resolve_search_root
 from coderelay.workspace.files.disk import FolderEntry
-from coderelay.workspace.files.folders import shown
+from coderelay.workspace.files.path_resolution import shown
 from coderelay.workspace.workspace import Workspace
 
 _SHOWN = 500
@@ -29,7 +29,7 @@ class ListFilesTool:
             "required": [],
             "additionalProperties": False,
         },
-        outside_name="LS",
+        external_name="LS",
         rule_target="path",
         for_small_models=True,
         headline="path",
@@ -66,7 +66,7 @@ def _entries(path: str, workspace: Workspace) -> list[FolderEntry]:
     try:
         return workspace.disk.list(path)
     except ToolFailed as failed:
-        if not isinstance(failed.__cause__, NotADirectoryError) or not workspace.disk.mark(path):
+        if not isinstance(failed.__cause__, NotADirectoryError) or not workspace.disk.fingerprint(path):
             raise
         raise ToolFailed(say(_IS_FILE, path=shown(path))) from failed
 

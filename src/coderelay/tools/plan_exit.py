@@ -22,9 +22,9 @@ class PlanExit:
             "required": ["plan"],
             "additionalProperties": False,
         },
-        outside_name="ExitPlanMode",
+        external_name="ExitPlanMode",
         always_allowed=True,
-        not_for_children="there is no plan to approve here: answer the agent that you work for",
+        refusal_in_subagents="there is no plan to approve here: answer the agent that you work for",
         headline="plan",
         chinese="在 plan 模式下，计划完成后提交用户批准。",
         chinese_results={

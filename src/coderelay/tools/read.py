@@ -52,8 +52,8 @@ class Read:
             "required": ["path"],
             "additionalProperties": False,
         },
-        outside_name="Read",
-        outside_arguments={"path": "file_path"},
+        external_name="Read",
+        external_arguments={"path": "file_path"},
         rule_target="path",
         for_small_models=True,
         result_for_small_models=without_line_numbers,
@@ -85,8 +85,8 @@ class Read:
             return _image(kind, content)
         shown = workspace.disk.relative(path)
         lines, note = _lines(shown, content)
-        workspace.known.keep(path, content.mark, content.data)
-        return _part(shown, lines, note, arguments, Seen(path, content.mark))
+        workspace.known.keep(path, content.fingerprint, content.data)
+        return _part(shown, lines, note, arguments, Seen(path, content.fingerprint))
 
 
 def _lines(shown: str, content: FileContent) -> tuple[list[str], str]:

@@ -27,7 +27,7 @@ class SkillTool:
             "required": ["name"],
             "additionalProperties": False,
         },
-        outside_name="SkillTool",
+        external_name="SkillTool",
         headline="name",
         result_shown="summary",
         chinese="开始某类工作之前，加载相应技能的说明。",

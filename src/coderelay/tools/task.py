@@ -33,8 +33,10 @@ class Task:
             "required": ["description", "prompt"],
             "additionalProperties": False,
         },
-        outside_name="Task",
-        not_for_children="you work for another agent already, and cannot give tasks to more of them; do it yourself",
+        external_name="Task",
+        refusal_in_subagents=(
+            "you work for another agent already, and cannot give tasks to more of them; do it yourself"
+        ),
         headline="description",
         result_shown="markdown",
         chinese="让另一个 agent 在同一目录中执行任务并返回结果：用于需要大量阅读、只关心结论的搜索与问题。",

@@ -2,7 +2,7 @@
 
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
-from coderelay.protocol.session_info import Item, TodoArguments
+from coderelay.protocol.query_results import Item, TodoArguments
 from coderelay.protocol.translatable import say
 from coderelay.workspace.workspace import Workspace
 
@@ -34,8 +34,8 @@ class Todo:
             "required": ["items"],
             "additionalProperties": False,
         },
-        outside_name="TodoWrite",
-        outside_arguments={"items": "todos"},
+        external_name="TodoWrite",
+        external_arguments={"items": "todos"},
         always_allowed=True,
         headline="",
         result_shown="todos",

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from coderelay.protocol.calls import Call, Failed, Finished, Need, ToolSpec
 from coderelay.protocol.errors import MustAsk, ToolFailed
-from coderelay.protocol.translatable import said_of, say
+from coderelay.protocol.translatable import say, template_of
 from coderelay.tools.tool import CommandFailed, Tool
 from coderelay.workspace.workspace import Workspace
 
@@ -35,7 +35,7 @@ class Toolbox:
     def for_child(self) -> "Toolbox":
         """The tools of a child session, which works for another session. A call of a tool that child sessions lack
         fails with the reason."""
-        reasons = {name: tool.spec.not_for_children for name, tool in self._tools.items()}
+        reasons = {name: tool.spec.refusal_in_subagents for name, tool in self._tools.items()}
         less = copy(self)
         less._not_here = {name: reason for name, reason in reasons.items() if reason}
         return less.without(less._not_here)
@@ -61,7 +61,7 @@ class Toolbox:
             return tool.need(arguments, workspace)
         except ToolFailed as failed:
             return Need(
-                tool=call.name, kind="read", title=call.name, problem=failed.message, said=said_of(failed.summary)
+                tool=call.name, kind="read", title=call.name, problem=failed.message, said=template_of(failed.summary)
             )
 
     async def run(self, call: Call, workspace: Workspace, judged: Need | None = None) -> Finished | Failed:

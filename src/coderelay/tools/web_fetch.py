@@ -35,7 +35,7 @@ class WebFetch:
             "required": ["url"],
             "additionalProperties": False,
         },
-        outside_name="WebFetch",
+        external_name="WebFetch",
         rule_target="host",
         headline="url",
         chinese="从公网获取页面并返回文本，HTML 转为类似 Markdown 的形式。",

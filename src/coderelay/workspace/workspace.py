@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.errors import ToolFailed
 from coderelay.workspace.files.disk import Disk
-from coderelay.workspace.files.files import Editor, Files, FilesOnDisk, LentFiles
-from coderelay.workspace.files.known_files import KnownFiles
-from coderelay.workspace.processes.background import Background, no_background
+from coderelay.workspace.files.file_access import Editor, EditorFiles, Files, FilesOnDisk
+from coderelay.workspace.files.read_tracking import FileReadTracker
+from coderelay.workspace.processes.background_commands import Background, no_background
 from coderelay.workspace.processes.processes import OnOutput, Processes
 from coderelay.workspace.processes.session_processes import CommandContext, Commands
 
@@ -39,7 +39,7 @@ class Workspace:
         *,
         folders: Sequence[str] = (),
         editor: Editor | None = None,
-        known: KnownFiles | None = None,
+        known: FileReadTracker | None = None,
         sandbox: "Callable[[tuple[str, ...]], Sandbox] | None" = None,
         wanted: Callable[[], CommandContext] = CommandContext,
         variables: Mapping[str, str] = _NO_VARIABLES,
@@ -48,8 +48,8 @@ class Workspace:
         """`folders` may be used in addition to `root`. `sandbox` opens the sandbox for commands in these folders.
         Commands get the `variables` in addition to the `environment`."""
         self.disk = Disk([root, *folders])
-        self.files: Files = FilesOnDisk(self.disk) if editor is None else LentFiles(self.disk, editor)
-        self.known = KnownFiles() if known is None else known
+        self.files: Files = FilesOnDisk(self.disk) if editor is None else EditorFiles(self.disk, editor)
+        self.known = FileReadTracker() if known is None else known
         self.background: Callable[[], Background] = no_background
         self.give_task: GiveTask = no_tasks
         self.hidden: Hidden = hidden
@@ -71,10 +71,10 @@ class Workspace:
         there.give_task = give_task
         return there
 
-    def heard_by(self, heard: OnOutput) -> "Workspace":
-        """A copy of this workspace whose commands pass their output to `heard` until they end."""
+    def with_output_listener(self, listener: OnOutput) -> "Workspace":
+        """A copy of this workspace whose commands pass their output to `listener` until they end."""
         there = copy(self)
-        there.commands = self.commands.heard_by(heard)
+        there.commands = self.commands.with_output_listener(listener)
         return there
 
     def at(self, folder: str) -> "Workspace":

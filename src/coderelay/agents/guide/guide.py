@@ -51,7 +51,7 @@ class GuideAgent:
         from coderelay.agents.guide.intents import next_step  # a session with a model does not need the table
 
         workspace = self._open_workspace(turn)
-        workspace.known.marks = lambda: turn.state.seen
+        workspace.known.fingerprints = lambda: turn.state.seen
         while True:
             match turn.next_action():
                 case AskModel() | Compact():
@@ -59,7 +59,7 @@ class GuideAgent:
                 case RunCall(call_id):
                     proposed = turn.state.calls[call_id]
                     is_command = proposed.judged.need.kind == "command"
-                    heard = workspace.heard_by(turn.listener(call_id)) if is_command else workspace
+                    heard = workspace.with_output_listener(turn.listener(call_id)) if is_command else workspace
                     await turn.perform([proposed.call], lambda call, there=heard: self._toolbox.run(call, there))
                 case _:
                     return

@@ -27,8 +27,8 @@ from coderelay.protocol.content import Block, Note, Text, Thinking, text_of
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import HistoryCompacted, MessageAdded
 from coderelay.protocol.ids import CallId, MessageId, new_id
-from coderelay.protocol.live import Notice, TextDelta, ThinkingDelta
-from coderelay.protocol.session_info import SkillShown, SubagentShown
+from coderelay.protocol.live_updates import Notice, TextDelta, ThinkingDelta
+from coderelay.protocol.query_results import SkillShown, SubagentShown
 from coderelay.protocol.translatable import say
 from coderelay.session.state import State
 from coderelay.session.transcript import Message, Transcript, UserMessage, with_notes
@@ -81,7 +81,7 @@ class Steps:
         self._toolbox = toolbox
         self._workspace = workspace
         self._settings = settings
-        workspace.known.marks = lambda: turn.state.seen
+        workspace.known.fingerprints = lambda: turn.state.seen
         workspace.background = turn.background
         self._transcript = Transcript()
         self._agent = turn.settings.agent
@@ -184,7 +184,7 @@ class Steps:
             lambda description, prompt, subagent: self._turn.give_task(call.id, description, prompt, subagent)
         )
         if proposed.judged.need.kind == "command":
-            workspace = workspace.heard_by(self._turn.listener(call.id))
+            workspace = workspace.with_output_listener(self._turn.listener(call.id))
             if proposed.author == "workflow":
                 return await self._checking(workspace).run(call)
         return await self._toolbox.run(call, workspace, proposed.judged.need)

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from coderelay.agents.agent import Turn
 from coderelay.protocol.calls import listed_tools
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.live import Notice
+from coderelay.protocol.live_updates import Notice
 from coderelay.session.state import SessionSettings, State
 from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox

@@ -1,7 +1,7 @@
 """What people type who know Claude Code or Codex, where `coder` has another word for it. Loaded for errors only."""
 
 from coderelay.client.language import localize, t
-from coderelay.protocol.localized import Localized
+from coderelay.protocol.localized_text import Localized
 
 _MODE = Localized(
     "Use --mode: plan only reads, default asks, auto-edit edits without asking, yolo asks nothing.",

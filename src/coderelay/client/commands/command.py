@@ -16,7 +16,7 @@ from coderelay.client.slash_line import SlashResult
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import PromptId, SessionId
-from coderelay.protocol.localized import Localized
+from coderelay.protocol.localized_text import Localized
 
 MODEL = Localized("Model and permissions", "模型与权限")
 CONVERSATION = Localized("Conversation", "对话")

@@ -6,9 +6,9 @@ from coderelay.client.commands.command import MODEL, Context, SlashCommand
 from coderelay.client.language import t
 from coderelay.protocol.commands import SetSetting
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.localized import Localized
+from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.queries import ListSettings
-from coderelay.protocol.session_info import SettingShown
+from coderelay.protocol.query_results import SettingShown
 
 _UNSET = "unset"
 

@@ -8,7 +8,7 @@ from coderelay.client.commands.command import CONVERSATION, Context, SlashComman
 from coderelay.client.language import t
 from coderelay.client.slash_line import TextToCopy
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.localized import Localized
+from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.queries import ReadMessages
 
 

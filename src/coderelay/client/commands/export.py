@@ -12,7 +12,7 @@ from coderelay.client.commands.command import CONVERSATION, Context, SlashComman
 from coderelay.client.language import t
 from coderelay.client.views.message_blocks import blocks_of, read_message, result_content
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.localized import Localized
+from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.queries import ExportSession, ReadMessages, ShowSession
 from coderelay.protocol.summary import Summary
 from coderelay.workspace.files.atomic_write import write_whole

@@ -10,9 +10,9 @@ from coderelay.client.language import retell, t
 from coderelay.client.slash_line import ChangedFiles, RewoundTurns
 from coderelay.protocol.commands import ConfigureSession, Undone, UndoTurn
 from coderelay.protocol.errors import BadInput, CoderError
-from coderelay.protocol.localized import Localized
+from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.queries import ListTurns, ShowDiff, ShowSession
-from coderelay.protocol.session_info import TurnShown
+from coderelay.protocol.query_results import TurnShown
 
 
 async def add_folder(here: Context, path: str) -> str:

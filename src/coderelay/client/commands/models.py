@@ -10,9 +10,9 @@ from coderelay.client.visible import padded, width_of
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.localized import Localized
+from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.queries import ListModels, ListServedModels, ShowSession, WhyNotRun
-from coderelay.protocol.session_info import ModelShown
+from coderelay.protocol.query_results import ModelShown
 
 _NEAREST = 3
 

@@ -8,11 +8,11 @@ from coderelay.client.permission_ask_text import approval_in_words, sandbox_in_w
 from coderelay.client.visible import padded, width_of
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.localized import Localized
+from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.modes import MODE_NAMES, MODES, ModeSpec, mode_called
 from coderelay.protocol.queries import ShowPermissions, ShowSession
+from coderelay.protocol.query_results import PermissionsShown
 from coderelay.protocol.session_events import Preset, Profile, Think
-from coderelay.protocol.session_info import PermissionsShown
 
 _PRESETS: dict[str, Preset] = {each: each for each in get_args(Preset)}
 _LEVELS: dict[str, Think] = {each: each for each in get_args(Think)}

@@ -20,7 +20,7 @@ from coderelay.client.visible import padded, visible, width_of
 from coderelay.protocol.commands import Accepted, StopBackground, StopTurn
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import BackgroundId, SessionId
-from coderelay.protocol.localized import Localized
+from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.queries import (
     ListAgents,
     ListBackground,
@@ -38,7 +38,7 @@ from coderelay.protocol.queries import (
     ShowTrust,
     WhyWaiting,
 )
-from coderelay.protocol.session_info import PromptRow, ServerRow
+from coderelay.protocol.query_results import PromptRow, ServerRow
 from coderelay.protocol.summary import Summary
 
 _TOOLS_SHOWN = 20

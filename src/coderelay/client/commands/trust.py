@@ -4,9 +4,9 @@ from coderelay.client.commands.command import MODEL, Context, SlashCommand
 from coderelay.client.language import t
 from coderelay.client.trust_text import trust_in_words
 from coderelay.protocol.commands import TrustFolder
-from coderelay.protocol.localized import Localized
+from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.queries import ShowTrust
-from coderelay.protocol.session_info import TrustShown
+from coderelay.protocol.query_results import TrustShown
 
 _CODE_LENGTH = 6
 

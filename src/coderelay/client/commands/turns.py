@@ -7,7 +7,7 @@ from coderelay.protocol.commands import Accepted, ClearHistory, CompactHistory, 
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import PromptAdmitted
 from coderelay.protocol.ids import PromptId, new_id
-from coderelay.protocol.localized import Localized
+from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.queries import ListPrompts, ShowSession
 
 

@@ -32,10 +32,10 @@ from coderelay.protocol.modes import MODES
 from coderelay.protocol.session_events import Mode
 from coderelay.protocol.summary import MessageRow, Summary
 from coderelay.protocol.translatable import encode_plain
-from coderelay.session.summary import summarise
+from coderelay.session.summary_row import summarise
 from coderelay.session.transcript import result_text
 
-PERMISSION_MODES: dict[Mode, str] = {each.name: each.outside_name for each in MODES}
+PERMISSION_MODES: dict[Mode, str] = {each.name: each.external_name for each in MODES}
 _encode = msgspec.json.Encoder(enc_hook=encode_plain).encode
 
 
@@ -130,7 +130,7 @@ def _init(session: SessionId, row: str, event: TurnStarted) -> dict[str, Any]:
         "cwd": event.cwd,
         "model": event.model,
         "permissionMode": PERMISSION_MODES[event.mode],
-        "tools": [tool_specs().outside_name(tool) for tool in event.tools],
+        "tools": [tool_specs().external_name(tool) for tool in event.tools],
         "mcp_servers": _servers(event.tools),
         "slash_commands": [],
         "apiKeySource": "none",
@@ -233,8 +233,8 @@ def tool_use(call: Call) -> dict[str, Any]:
     return {
         "type": "tool_use",
         "id": call.id,
-        "name": tool_specs().outside_name(call.name),
-        "input": tool_specs().outside_input(call.name, arguments),
+        "name": tool_specs().external_name(call.name),
+        "input": tool_specs().external_input(call.name, arguments),
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from coderelay.protocol.events import PartialsKept, Recorded
 from coderelay.protocol.ids import MessageId, SessionId, derived_id, new_id
-from coderelay.protocol.live import TextDelta, ThinkingDelta
+from coderelay.protocol.live_updates import TextDelta, ThinkingDelta
 from coderelay.protocol.session_events import PartialBlock
 
 _RUN = 24  # so much of an id names the messages of one source; the rest of it counts them

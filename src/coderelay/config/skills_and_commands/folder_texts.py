@@ -12,7 +12,7 @@ from coderelay.config.skills_and_commands.skills import Skill, find_skills, skil
 from coderelay.config.skills_and_commands.subagents import Subagent, Subagents, find_subagents
 from coderelay.config.trust import trusted_texts
 from coderelay.protocol.errors import BadInput, ToolFailed
-from coderelay.protocol.session_info import (
+from coderelay.protocol.query_results import (
     CommandShown,
     CommandsShown,
     SkillShown,

@@ -34,7 +34,7 @@ class Hook(Struct, frozen=True):
     def is_for(self, *names: str) -> bool:
         """Whether the hook is for a tool with one of these names. Hooks may use our names, or those that other
         agents' hooks use."""
-        known = [*names, *map(tool_specs().outside_name, names)]
+        known = [*names, *map(tool_specs().external_name, names)]
         return self.tools in _ALL or any(re.fullmatch(self.tools, name) for name in known if name)
 
 

@@ -36,11 +36,11 @@ def of_session(event: HookEvent, state: State) -> Fields:
 def of_call(call: Call, need: Need) -> Fields:
     """The fields about a call. `paths` are the absolute paths of all files it would touch; what the model wrote may
     be shorter."""
-    given = tool_specs().outside_input(call.name, _arguments(call))
+    given = tool_specs().external_input(call.name, _arguments(call))
     if "file_path" in given and need.paths:
         given["file_path"] = need.paths[0]
     return {
-        "tool_name": tool_specs().outside_name(call.name),
+        "tool_name": tool_specs().external_name(call.name),
         "tool_input": given,
         "tool_use_id": call.id,
         "paths": list(need.paths),

@@ -27,7 +27,7 @@ class KeyFormat(Struct, frozen=True):
     random: bool = False
 
 
-SHAPES = (
+KEY_FORMATS = (
     KeyFormat("anthropic key", "sk-ant-", r"[A-Za-z0-9_-]{20,}", joined=True),
     KeyFormat("api key", "sk-", r"[A-Za-z0-9_-]{20,}", random=True),
     KeyFormat("groq key", "gsk_", r"[A-Za-z0-9]{40,}"),
@@ -95,8 +95,8 @@ SHAPES = (
 )
 
 
-def hide_shapes(text: str, is_example: Callable[[str], bool]) -> str:
-    for shape in SHAPES:
+def hide_key_formats(text: str, is_example: Callable[[str], bool]) -> str:
+    for shape in KEY_FORMATS:
         if shape.prefix in text:
             text = _pattern(shape).sub(partial(_hidden, shape, is_example), text)
     return text

@@ -12,8 +12,8 @@ import msgspec
 from msgspec.structs import replace
 
 from coderelay.policy.secrets.base64_text import hide_encoded
-from coderelay.policy.secrets.key_formats import hide_shapes
-from coderelay.policy.secrets.named_values import hide_named
+from coderelay.policy.secrets.key_formats import hide_key_formats
+from coderelay.policy.secrets.named_secrets import hide_named
 from coderelay.protocol.calls import Failed, Finished, Need, Outcome, Stopped
 
 MARKER = r"\[hidden secret: [a-z ]+\]"
@@ -52,7 +52,7 @@ class Secrets:
             from coderelay.policy.secrets.private_keys import hide_private_keys  # few texts hold one
 
             text = hide_private_keys(text)
-        return hide_named(hide_shapes(text, _is_example), _is_example)
+        return hide_named(hide_key_formats(text, _is_example), _is_example)
 
     def hide_outcome(self, outcome: Outcome) -> Outcome:
         match outcome:

@@ -13,7 +13,7 @@ from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.program_table import find_build, system_name, system_program
 from coderelay.policy.shell.programs.read_only_check import has_table, recognise
 from coderelay.policy.shell.programs.wrappers import unwrap
-from coderelay.protocol.secret_places import secret_word
+from coderelay.protocol.secret_paths import secret_word
 
 
 def allows(rule: tuple[str, ...], words: Sequence[Word], folders: tuple[str, ...], *, meets_secrets: bool) -> bool:
@@ -24,37 +24,37 @@ def allows(rule: tuple[str, ...], words: Sequence[Word], folders: tuple[str, ...
         return False
     if not rule or len(rule) == len(texts):
         return True
-    place = CommandFolders(folders, sandboxed=True)
-    if (harmless := harmless_rest(words, len(rule), place)) is not None:
+    inside = CommandFolders(folders, sandboxed=True)
+    if (harmless := harmless_rest(words, len(rule), inside)) is not None:
         return harmless
     if system_name(texts[0]) == "git" and find_build(texts) is not None:
-        return is_known_use(words, place)
+        return is_known_use(words, inside)
     if system_program(texts[0]).plain_start:
         return _allows_inner(rule, words, folders, meets_secrets=meets_secrets)
     if not has_table(texts):
         return True
-    if _goes_beyond(rule, place):
+    if _goes_beyond(rule, inside):
         return True
     secret = meets_secrets or any(secret_word(word.text, glob=word.glob) for word in words[len(rule) :])
-    return not secret and _only_reads(words, place)
+    return not secret and _only_reads(words, inside)
 
 
-def _only_reads(words: Sequence[Word], place: CommandFolders) -> bool:
+def _only_reads(words: Sequence[Word], folders: CommandFolders) -> bool:
     """Whether the command is proved to only read. It may read anywhere, because the person has named the program."""
     try:
-        recognise(words, CommandFolders(place.folders, sandboxed=True, anywhere=True))
+        recognise(words, CommandFolders(folders.folders, sandboxed=True, anywhere=True))
     except NotReadOnly:
         return False
     return True
 
 
-def _goes_beyond(rule: tuple[str, ...], place: CommandFolders) -> bool:
+def _goes_beyond(rule: tuple[str, ...], folders: CommandFolders) -> bool:
     """Whether the rule itself names an option that does more than read, as `sed -i` does: the person means that."""
     words = [Word(each) for each in rule]
     names_option = any(word.startswith("-") for word in rule[1:]) and has_table(rule)
     if system_name(rule[0]) == "git" and rule[1:2] and rule[1].startswith("-"):
         return False  # the subcommand is not named yet
-    return names_option and not _only_reads(words, place) and not _only_reads([*words, Word("x")], place)
+    return names_option and not _only_reads(words, folders) and not _only_reads([*words, Word("x")], folders)
 
 
 def _allows_inner(

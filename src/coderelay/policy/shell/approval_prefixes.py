@@ -27,15 +27,15 @@ class Signature(Struct, frozen=True):
     prefix: bool = False
 
 
-def is_build(words: tuple[Word, ...], place: CommandFolders) -> bool:
+def is_build(words: tuple[Word, ...], folders: CommandFolders) -> bool:
     """Whether this command runs tests or a build, and nothing else."""
     found = find_build(tuple(word.text for word in words))
-    return found is not None and not found[1].changes and _essence(words, place) is not None
+    return found is not None and not found[1].changes and _essence(words, folders) is not None
 
 
-def is_known_use(words: Sequence[Word], place: CommandFolders) -> bool:
+def is_known_use(words: Sequence[Word], folders: CommandFolders) -> bool:
     """Whether this command is a build or a change of the tables and every word of it is known to be harmless."""
-    return _essence(words, place) is not None
+    return _essence(words, folders) is not None
 
 
 def takes_files(signature: tuple[str, ...]) -> bool:
@@ -65,7 +65,7 @@ def covers_command(signature: Signature, command: str, folders: tuple[str, ...] 
     return _essence(words, CommandFolders(folders)) == signature.words
 
 
-def harmless_rest(words: Sequence[Word], behind: int, place: CommandFolders) -> bool | None:
+def harmless_rest(words: Sequence[Word], behind: int, folders: CommandFolders) -> bool | None:
     """Whether the words from index `behind` on add nothing that a rule on the words before them did not name. None if
     the program is not a known build. A rule that names no target means all targets."""
     found = find_build(tuple(word.text for word in words))
@@ -73,8 +73,8 @@ def harmless_rest(words: Sequence[Word], behind: int, place: CommandFolders) -> 
         return None
     name, build = found
     try:
-        added = _kept(_checked(words[behind:], name, build, place), build)
-        _check_made_files(words, place)
+        added = _kept(_checked(words[behind:], name, build, folders), build)
+        _check_made_files(words, folders)
     except NotReadOnly:
         return False
     names_no_target = behind == len(name) and build.operands == "targets"
@@ -88,15 +88,15 @@ def _only_vector(script: Script) -> tuple[Word, ...] | None:
     return None if any(word.glob for word in words) else words
 
 
-def _essence(words: Sequence[Word], place: CommandFolders) -> tuple[str, ...] | None:
+def _essence(words: Sequence[Word], folders: CommandFolders) -> tuple[str, ...] | None:
     """The command without the words that make no difference; None if any of its words is not known to be harmless."""
     found = find_build(tuple(word.text for word in words))
     if found is None:
         return None
     name, build = found
     try:
-        kept = _kept(_checked(words[len(name) :], name, build, place), build)
-        _check_made_files(words, place)
+        kept = _kept(_checked(words[len(name) :], name, build, folders), build)
+        _check_made_files(words, folders)
     except NotReadOnly:
         return None
     return (*name, *(word for each in kept for word in each.words))
@@ -104,8 +104,12 @@ def _essence(words: Sequence[Word], place: CommandFolders) -> tuple[str, ...] | 
 
 def _kept(given: Iterable[OptionWord], build: Build) -> list[OptionWord]:
     if build.operands == "targets":
-        return [each for each in given if not each.names or set(each.names) & set(build.kept) or _may_be_target(each)]
-    return [each for each in given if set(each.names) & set(build.kept)]
+        return [
+            each
+            for each in given
+            if not each.names or set(each.names) & set(build.signature_options) or _may_be_target(each)
+        ]
+    return [each for each in given if set(each.names) & set(build.signature_options)]
 
 
 def _may_be_target(option: OptionWord) -> bool:
@@ -113,16 +117,16 @@ def _may_be_target(option: OptionWord) -> bool:
     return any(not word.isdecimal() for word in option.words[1:])
 
 
-def _check_made_files(words: Sequence[Word], place: CommandFolders) -> None:
+def _check_made_files(words: Sequence[Word], folders: CommandFolders) -> None:
     if PROGRAMS[words[0].text].edits is not None:
-        recognise_edit(words, place)
+        recognise_edit(words, folders)
 
 
 def _checked(
-    words: Sequence[Word], name: tuple[str, ...], build: Build, place: CommandFolders
+    words: Sequence[Word], name: tuple[str, ...], build: Build, folders: CommandFolders
 ) -> tuple[OptionWord, ...]:
     _check_words([word.text for word in words], name, build)
-    return check(words, build.options, place).given
+    return check(words, build.options, folders).given
 
 
 def _check_words(words: Sequence[str], name: tuple[str, ...], build: Build) -> None:

@@ -14,13 +14,13 @@ from msgspec import Struct
 from coderelay.policy.rule_patterns import host_matches, hosts_named, may_meet
 from coderelay.policy.rules import PathBase, Rule, is_about_paths, means_path
 from coderelay.policy.shell.parser import Script, Word, literal_script
+from coderelay.policy.shell.possible_commands import ShellText, walk
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
 from coderelay.policy.shell.programs.options import CommandFolders as Workspace
 from coderelay.policy.shell.programs.options import NotReadOnly, Options, check
 from coderelay.policy.shell.programs.program_table import system_name, system_program
 from coderelay.policy.shell.programs.wrappers import unwrap
 from coderelay.policy.shell.tree_sitter_words import find_nodes
-from coderelay.policy.shell.walk import ShellText, walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -47,34 +47,32 @@ def paths_of(command: str, folders: tuple[str, ...]) -> list[str]:
     return sorted({each.path for each in _reached(script, PathBase(folders))}) if script else []
 
 
-def find_reached(
-    rules: Sequence[Rule], script: Script, place: PathBase, targets: tuple[str, ...] = ()
-) -> Rule | None:
+def find_reached(rules: Sequence[Rule], script: Script, base: PathBase, targets: tuple[str, ...] = ()) -> Rule | None:
     """The first rule on a path that the command surely names. `targets` are the paths to which links lead."""
     paths = [rule for rule in rules if rule.about == "path"]
-    reached = {*targets, *(each.path for each in _reached(script, place))} if paths else set[str]()
-    return next((rule for rule in paths if any(means_path(rule, each, place) for each in reached)), None)
+    reached = {*targets, *(each.path for each in _reached(script, base))} if paths else set[str]()
+    return next((rule for rule in paths if any(means_path(rule, each, base) for each in reached)), None)
 
 
-def find_perhaps_reached(rules: Sequence[Rule], script: Script, place: PathBase) -> Rule | None:
+def find_perhaps_reached(rules: Sequence[Rule], script: Script, base: PathBase) -> Rule | None:
     """The first rule on a path that a glob could expand to, or that lies in a folder whose files are all read."""
     paths = [rule for rule in rules if rule.about == "path"]
-    wide = [each for each in _reached(script, place) if each.glob or each.deep] if paths else []
-    return next((rule for rule in paths if any(_may_be_meant(rule, each, place) for each in wide)), None)
+    wide = [each for each in _reached(script, base) if each.glob or each.deep] if paths else []
+    return next((rule for rule in paths if any(_may_be_meant(rule, each, base) for each in wide)), None)
 
 
-def _may_be_meant(rule: Rule, reached: ReachedPath, place: PathBase) -> bool:
+def _may_be_meant(rule: Rule, reached: ReachedPath, base: PathBase) -> bool:
     deep = reached.deep and is_about_paths(rule, "read")
-    return (deep or reached.glob) and may_meet(rule.target, reached.path, place.folders, place.home, deep=deep)
+    return (deep or reached.glob) and may_meet(rule.target, reached.path, base.folders, base.home, deep=deep)
 
 
-def _reached(script: Script, place: PathBase) -> set[ReachedPath]:
-    folders = {place.folders[0] if place.folders else "/"}
+def _reached(script: Script, base: PathBase) -> set[ReachedPath]:
+    folders = {base.folders[0] if base.folders else "/"}
     handed_on = any(_gives_names(command.words) for command in script.commands)
     found: set[ReachedPath] = set()
     for command in script.commands:
         words = command.words
-        whole = set(_read_whole(words, place, handed_on))
+        whole = set(_read_whole(words, base, handed_on))
         for word in (*(part for each in words for part in _spellings(each)), *whole):
             deep = word in whole
             found |= {ReachedPath(posixpath.join(folder, word.text), word.glob, deep) for folder in folders}
@@ -103,13 +101,13 @@ def _spellings(word: Word) -> Iterator[Word]:
     return (Word(part, word.glob) for part in parts if 0 < len(part) <= _LONGEST_PATH)
 
 
-def _read_whole(words: Sequence[Word], place: PathBase, handed_on: bool) -> list[Word]:
+def _read_whole(words: Sequence[Word], base: PathBase, handed_on: bool) -> list[Word]:
     """The folders whose files are all read, or whose file names are handed on to a program that reads them."""
     for at in [at for at, word in enumerate(words) if system_program(word.text).whole][:_MOST_PROGRAMS]:
         name, program, rest = system_name(words[at].text), system_program(words[at].text), words[at + 1 :]
         recursive = any(_RECURSIVE.fullmatch(each.text) for each in rest)
         if program.searches and program.reads is not None and (name == "rg" or recursive):
-            return _searched(program.reads, rest, place)
+            return _searched(program.reads, rest, base)
         if name == "git" and (handed_on or any(each.text == "grep" for each in rest)):
             return [Word(".")]
         if name == "find" and (handed_on or any(each.text in RUN_ACTIONS for each in rest)):
@@ -120,15 +118,15 @@ def _read_whole(words: Sequence[Word], place: PathBase, handed_on: bool) -> list
     return []
 
 
-def _searched(known: Options, words: Sequence[Word], place: PathBase) -> list[Word]:
+def _searched(known: Options, words: Sequence[Word], base: PathBase) -> list[Word]:
     try:
-        paths = check(words, known, Workspace(place.folders, reading=True)).paths
+        paths = check(words, known, Workspace(base.folders, reading=True)).paths
     except NotReadOnly:
         return [Word("."), *words]
     return [word for word in words if word.text in paths] or [Word(".")]
 
 
-def find_named(rules: Sequence[Rule], text: str, place: PathBase) -> Rule | None:
+def find_named(rules: Sequence[Rule], text: str, base: PathBase) -> Rule | None:
     """The first rule on a path or a host that is named anywhere in the text, which need not be literal."""
     hosts = [rule for rule in rules if rule.about == "host"]
     named = hosts_named(text) if hosts else []
@@ -139,7 +137,7 @@ def find_named(rules: Sequence[Rule], text: str, place: PathBase) -> Rule | None
     if not paths:
         return None
     words = [word for record in walk(text) if isinstance(record, ShellText) for word in _words(record.root)]
-    return next((rule for rule in paths if any(means_path(rule, word, place) for word in words)), None)
+    return next((rule for rule in paths if any(means_path(rule, word, base) for word in words)), None)
 
 
 def _words(root: "Node") -> list[str]:

@@ -1,8 +1,8 @@
 """The verdict on a shell command: allow, ask or deny. Pure.
 
 The text is parsed once and read in two ways, which never swap roles. The literal reading (`parser`) proves that a
-command only reads; only a proof allows. The tolerant walk (`walk`) finds every command that may be written anywhere
-in the text; it can only make the verdict stricter.
+command only reads; only a proof allows. The tolerant walk (`possible_commands`) finds every command that may be
+written anywhere in the text; it can only make the verdict stricter.
 """
 
 import re
@@ -11,12 +11,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from coderelay.policy.preset_tables import Effect, ModeAnswer, table_name, table_of
-from coderelay.policy.rules import PathBase as RulesPlace
-from coderelay.policy.rules import Rules, is_about_paths
+from coderelay.policy.rules import PathBase, Rules, is_about_paths
 from coderelay.policy.shell.allow_rules import allows
 from coderelay.policy.shell.approval_prefixes import Signature, is_build, signature_of
 from coderelay.policy.shell.command_paths import find_named, find_perhaps_reached, find_reached
-from coderelay.policy.shell.danger import Danger, find_danger, ruled_dangers
+from coderelay.policy.shell.danger import Danger, find_danger, user_rule_dangers
 from coderelay.policy.shell.deny_rules import Spelling
 from coderelay.policy.shell.parser import (
     MOST_CHARACTERS,
@@ -30,9 +29,9 @@ from coderelay.policy.shell.parser import (
 )
 from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.read_only_check import recognise, recognise_edit
-from coderelay.policy.shell.rights import NO_FACTS, DiskFacts, without_rights
+from coderelay.policy.shell.requested_rights import NO_FACTS, DiskFacts, without_rights
 from coderelay.protocol.calls import Right
-from coderelay.protocol.secret_places import secret_word
+from coderelay.protocol.secret_paths import secret_word
 from coderelay.protocol.session_events import Mode, Preset
 from coderelay.protocol.translatable import join_texts, say
 
@@ -45,25 +44,25 @@ _WANTS: dict[Right, str] = {"network": "it asks for network access", "outside": 
 _NO_RULES = Rules()
 
 
-class ShellVerdict(Struct, frozen=True):
+class CommandVerdict(Struct, frozen=True):
     """The verdict on one command text. `signature` is what may be remembered when a person approves; without one,
-    only this exact text is. If `ruled` is true, a rule of the person asks, which no earlier approval overrides."""
+    only this exact text is. With `by_user_rule`, a rule of the person asks, which no earlier approval overrides."""
 
     verdict: ModeAnswer
     reason: str
     signature: Signature | None = None
-    ruled: bool = False
+    by_user_rule: bool = False
 
 
 class Assessment(Struct, frozen=True):
-    """The worst effect of a command, independent of the mode. `allowed` says that a rule allows it, `ruled` that a
-    rule of the person asks about it."""
+    """The worst effect of a command, independent of the mode. `allowed` says that a rule allows it, `by_user_rule`
+    that a rule of the person asks about it."""
 
     effect: Effect
     reason: str
     signature: Signature | None = None
     allowed: bool = False
-    ruled: bool = False
+    by_user_rule: bool = False
 
 
 def judge_command(
@@ -77,31 +76,31 @@ def judge_command(
     rights: tuple[Right, ...] = (),
     home: str = "",
     facts: DiskFacts = NO_FACTS,
-) -> ShellVerdict:
+) -> CommandVerdict:
     """The verdict on one command text. `folders` are the absolute folders of the session; the command starts in the
     first one. `sandboxed` says that it would run in a sandbox, `rights` what it wants beyond that."""
     if mode == "yolo":
-        return ShellVerdict("allow", table_name(mode, preset))
+        return CommandVerdict("allow", table_name(mode, preset))
     table = table_of(mode, preset)
     confined = sandboxed and "outside" not in rights
     found = assess(without_rights(command), folders, rules, home, sandboxed=confined, facts=facts)
     kept = None if rights else found.signature
     cell = table.commands[found.effect]
-    if cell == "deny" and found.effect == "stop":
-        return ShellVerdict("deny", found.reason)
+    if cell == "deny" and found.effect == "destructive":
+        return CommandVerdict("deny", found.reason)
     if table.commands["run"] == "deny" and (cell == "deny" or rights):
-        return ShellVerdict("deny", join_texts("; ", (found.reason, table_name(mode, preset))))
-    if found.ruled:
-        return ShellVerdict("ask", found.reason, kept, ruled=True)
+        return CommandVerdict("deny", join_texts("; ", (found.reason, table_name(mode, preset))))
+    if found.by_user_rule:
+        return CommandVerdict("ask", found.reason, kept, by_user_rule=True)
     wanted: list[Right] = [right for right in rights if table.rights[right] != "allow"]
     if wanted and not (found.allowed and wanted == ["network"]):
-        return ShellVerdict("ask", join_texts("; ", [*map(_WANTS.__getitem__, wanted), found.reason]), kept)
+        return CommandVerdict("ask", join_texts("; ", [*map(_WANTS.__getitem__, wanted), found.reason]), kept)
     if found.allowed or cell == "allow":
-        return ShellVerdict("allow", found.reason)
+        return CommandVerdict("allow", found.reason)
     if cell == "sandboxed" and sandboxed:
-        return ShellVerdict("allow", "it runs in the sandbox")
+        return CommandVerdict("allow", "it runs in the sandbox")
     reason = join_texts("; ", (found.reason, "no sandbox")) if cell == "sandboxed" else found.reason
-    return ShellVerdict(
+    return CommandVerdict(
         "ask",
         join_texts("; ", (reason, table_name(mode, preset))) if found.effect == "read" else reason,
         kept,
@@ -119,57 +118,59 @@ def assess(
 ) -> Assessment:
     if not command.strip():
         return Assessment("run", "it is empty")
-    unseen = any(rule.about != "tool" for rule in (*rules.deny, *rules.ask))  # one may be about an unread text
+    may_meet_rule = any(rule.about != "tool" for rule in (*rules.deny, *rules.ask))  # one may be about an unread text
     if len(command) > MOST_CHARACTERS:
-        return Assessment("run", "it is too long to check", ruled=unseen)
+        return Assessment("run", "it is too long to check", by_user_rule=may_meet_rule)
     if odd := odd_character(command):
         return Assessment(
-            "run", say("it contains an invisible or misleading character ({character})", character=odd), ruled=unseen
+            "run",
+            say("it contains an invisible or misleading character ({character})", character=odd),
+            by_user_rule=may_meet_rule,
         )
     spelling = Spelling(folders, home, facts.programs, moves=_MOVES.search(command) is not None)
     danger = find_danger(command, rules.commands, spelling)
-    if danger is not None and danger.stop:
-        return Assessment("stop", danger.reason)
-    place = RulesPlace(folders, home)
-    if rule := find_named(rules.deny, command, place):
-        return Assessment("stop", say("a rule denies {rule}", rule=rule.text))
-    asking = find_named(rules.ask, command, place)
-    ruled = asking is not None or (danger is not None and danger.ruled)
+    if danger is not None and danger.refused:
+        return Assessment("destructive", danger.reason)
+    base = PathBase(folders, home)
+    if rule := find_named(rules.deny, command, base):
+        return Assessment("destructive", say("a rule denies {rule}", rule=rule.text))
+    asking = find_named(rules.ask, command, base)
+    by_user_rule = asking is not None or (danger is not None and danger.by_user_rule)
     reason = say("a rule asks about {rule}", rule=asking.text) if asking else danger.reason if danger else ""
     try:
         script = read_script(command)
     except NotLiteral as refusal:
-        return Assessment("run", reason or str(refusal), ruled=ruled)
-    if (strictest := _ruled(script, rules, spelling)) and strictest.stop:
-        return Assessment("stop", strictest.reason)
-    if not ruled and strictest:
-        ruled, reason = True, strictest.reason
-    if rule := find_reached(rules.deny, script, place, facts.targets):
-        return Assessment("stop", say("a rule denies {rule}", rule=rule.text))
-    if not ruled and (rule := find_reached(rules.ask, script, place, facts.targets)):
-        ruled, reason = True, say("a rule asks about {rule}", rule=rule.text)
+        return Assessment("run", reason or str(refusal), by_user_rule=by_user_rule)
+    if (strictest := _user_rule_danger(script, rules, spelling)) and strictest.refused:
+        return Assessment("destructive", strictest.reason)
+    if not by_user_rule and strictest:
+        by_user_rule, reason = True, strictest.reason
+    if rule := find_reached(rules.deny, script, base, facts.targets):
+        return Assessment("destructive", say("a rule denies {rule}", rule=rule.text))
+    if not by_user_rule and (rule := find_reached(rules.ask, script, base, facts.targets)):
+        by_user_rule, reason = True, say("a rule asks about {rule}", rule=rule.text)
     proved = _prove(script, CommandFolders(folders, sandboxed=sandboxed), facts)
     strict = (*rules.deny, *rules.ask)
     if proved.effect == "read":
         strict = tuple(rule for rule in strict if is_about_paths(rule, "read"))
-    if not ruled and (rule := find_perhaps_reached(strict, script, place)):
-        ruled, reason = True, say("it may touch what rule {rule} covers", rule=rule.text)
-    if not ruled and _is_allowed_by_rules(script, rules, folders, facts):
+    if not by_user_rule and (rule := find_perhaps_reached(strict, script, base)):
+        by_user_rule, reason = True, say("it may touch what rule {rule} covers", rule=rule.text)
+    if not by_user_rule and _is_allowed_by_rules(script, rules, folders, facts):
         return Assessment("run", "a rule allows it", allowed=True)
     if reason:
-        return Assessment("run", reason, signature_of(script), ruled=ruled)
+        return Assessment("run", reason, signature_of(script), by_user_rule=by_user_rule)
     return proved
 
 
-def _ruled(script: Script, rules: Rules, spelling: Spelling) -> Danger | None:
+def _user_rule_danger(script: Script, rules: Rules, spelling: Spelling) -> Danger | None:
     """What the deny and ask rules say about the argument vectors of the literal reading, which are those that allow
     rules are compared with. So a rule denies, or asks about, whatever the same rule would allow."""
     found = [
         danger
         for command in script.commands
-        for danger in ruled_dangers([word.text for word in command.words], rules.commands, spelling)
+        for danger in user_rule_dangers([word.text for word in command.words], rules.commands, spelling)
     ]
-    return next((danger for danger in found if danger.stop), found[0] if found else None)
+    return next((danger for danger in found if danger.refused), found[0] if found else None)
 
 
 def _is_allowed_by_rules(script: Script, rules: Rules, folders: tuple[str, ...], facts: DiskFacts) -> bool:
@@ -183,10 +184,10 @@ def _is_allowed_by_rules(script: Script, rules: Rules, folders: tuple[str, ...],
     )
 
 
-def _prove(script: Script, place: CommandFolders, facts: DiskFacts) -> Assessment:
+def _prove(script: Script, folders: CommandFolders, facts: DiskFacts) -> Assessment:
     try:
-        away = next((target for target in facts.targets if not place.holds(target)), None)
-        if away and not place.sandboxed:
+        away = next((target for target in facts.targets if not folders.holds(target)), None)
+        if away and not folders.sandboxed:
             raise NotReadOnly(say("a link leads to {path}, outside the workspace", path=away))
         if facts.secret:
             raise NotReadOnly(say("it would show {path}, which may hold secrets", path=facts.secret))
@@ -195,11 +196,11 @@ def _prove(script: Script, place: CommandFolders, facts: DiskFacts) -> Assessmen
         if len(script.commands) > _MOST_COMMANDS:
             raise NotReadOnly("it contains too many commands")
         for redirection in script.redirections:
-            _check_redirection(redirection, place)
+            _check_redirection(redirection, folders)
         effects: set[Effect] = {"read"}
         because = "it only reads"
         for command in script.commands:
-            effect, place, reason = _prove_one(command, place)
+            effect, folders, reason = _prove_one(command, folders)
             if _WORSE.index(effect) > max(map(_WORSE.index, effects)):
                 because = reason
             effects.add(effect)
@@ -212,36 +213,36 @@ def _prove(script: Script, place: CommandFolders, facts: DiskFacts) -> Assessmen
 _WORSE: list[Effect] = ["read", "edit", "build"]
 
 
-def _prove_one(command: Simple, place: CommandFolders) -> tuple[Effect, CommandFolders, str]:
+def _prove_one(command: Simple, folders: CommandFolders) -> tuple[Effect, CommandFolders, str]:
     for name, value in command.assignments:
         _check_assignment(name, value)
     for word in command.words:
         _check_secret(word)
     if command.words[0].text == "cd":
-        return "read", _change_folder(command, place), ""
+        return "read", _change_folder(command, folders), ""
     try:
-        recognise(command.words, place)
+        recognise(command.words, folders)
     except NotReadOnly as refusal:
-        if is_build(command.words, place):
-            return "build", place, refusal.reason
+        if is_build(command.words, folders):
+            return "build", folders, refusal.reason
         try:
-            recognise_edit(command.words, place)
+            recognise_edit(command.words, folders)
         except NotReadOnly:
             raise refusal from None
-        return "edit", place, "it creates files or folders"
-    return "read", place, ""
+        return "edit", folders, "it creates files or folders"
+    return "read", folders, ""
 
 
-def _change_folder(command: Simple, place: CommandFolders) -> CommandFolders:
+def _change_folder(command: Simple, folders: CommandFolders) -> CommandFolders:
     match command.words:
-        case [_, Word(text=text, glob=False)] if not text.startswith("-") and text and place.holds(text):
+        case [_, Word(text=text, glob=False)] if not text.startswith("-") and text and folders.holds(text):
             pass
         case _:
             raise NotReadOnly("it may leave the workspace")
     if command.piped or command.assignments:
         raise NotReadOnly("cd is part of a pipe")
     # After leaving the root, the command never counts as back there: the cd that returns may not be run.
-    return replace(place, at_root=place.at_root and place.is_root(text))
+    return replace(folders, at_root=folders.at_root and folders.is_root(text))
 
 
 def _check_assignment(name: str, value: str) -> None:
@@ -257,14 +258,14 @@ def _check_secret(word: Word) -> None:
         raise NotReadOnly(say("it touches {path}, which may hold secrets", path=secret))
 
 
-def _check_redirection(redirection: Redirection, place: CommandFolders) -> None:
+def _check_redirection(redirection: Redirection, folders: CommandFolders) -> None:
     operator, target = redirection.operator, redirection.target
     _check_secret(Word(target))
     if operator in (">&", "<&") and target in ("0", "1", "2"):
         return
     if operator in (">", ">>", "&>", "&>>", ">&") and target == "/dev/null":
         return
-    if operator == "<" and place.holds(target):
+    if operator == "<" and folders.holds(target):
         return
     if operator == "<":
         raise NotReadOnly(say("{path} is outside the workspace", path=target))

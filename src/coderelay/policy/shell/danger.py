@@ -1,6 +1,6 @@
 """Finds dangerous commands, and commands that the person's deny and ask rules are about, anywhere in a shell text.
 
-Whatever is found only makes a verdict stricter. A danger with `stop` is refused outside of yolo; any other danger is
+Whatever is found only makes a verdict stricter. A danger that is `refused` is so outside of yolo; any other danger is
 asked about with its reason.
 """
 
@@ -12,8 +12,7 @@ from msgspec import Struct
 from coderelay.policy.rules import NO_RULES, CommandRules
 from coderelay.policy.shell.deny_rules import Spelling, is_mentioned, is_understood, match_rule
 from coderelay.policy.shell.parser import MOST_CHARACTERS, odd_character
-from coderelay.policy.shell.programs.program_table import base_name, find_program
-from coderelay.policy.shell.walk import (
+from coderelay.policy.shell.possible_commands import (
     MOST_WORDS,
     Command,
     LateSubstitution,
@@ -25,10 +24,11 @@ from coderelay.policy.shell.walk import (
     WrittenFile,
     walk,
 )
-from coderelay.protocol.secret_places import secret_in_text
+from coderelay.policy.shell.programs.program_table import base_name, find_program
+from coderelay.protocol.secret_paths import secret_in_text
 from coderelay.protocol.translatable import say
 
-_WHOLE = re.compile(
+_ROOT_OR_HOME = re.compile(
     r"""(?:/+|/+\*|~|~/|~/\*|\$\{?HOME\}?/?|\$\{?HOME\}?/\*|/\.|/\.\*|/\.\.|
     /(?:bin|boot|dev|etc|home|lib|lib64|opt|proc|root|run|sbin|srv|sys|usr|var|Users|System|Library)/?\*?)""",
     re.VERBOSE,
@@ -39,12 +39,12 @@ _AS_WRITTEN = Spelling()
 
 
 class Danger(Struct, frozen=True):
-    """A reason to ask about a command or, with `stop`, to refuse it. If `ruled` is true, it comes from a rule of the
-    person, which no allow rule overrides."""
+    """A reason to ask about a command or, with `refused`, to refuse it. If `by_user_rule` is true, it comes from a
+    rule of the person, which no allow rule overrides."""
 
     reason: str
-    stop: bool = False
-    ruled: bool = False
+    refused: bool = False
+    by_user_rule: bool = False
 
 
 def find_danger(text: str, rules: CommandRules = NO_RULES, spelling: Spelling = _AS_WRITTEN) -> Danger | None:
@@ -53,9 +53,9 @@ def find_danger(text: str, rules: CommandRules = NO_RULES, spelling: Spelling = 
     look = _DangerSearch(rules, spelling)
     for record in walk(text):
         for danger in look.dangers(record):
-            if danger.stop:
+            if danger.refused:
                 return danger
-            if found is None or (danger.ruled and not found.ruled):
+            if found is None or (danger.by_user_rule and not found.by_user_rule):
                 found = danger
     return found
 
@@ -90,37 +90,37 @@ class _DangerSearch:
             case Command(words, guessed):
                 yield from self._command(words, guessed=guessed)
             case PossibleCommand(words):
-                yield from ruled_dangers(words, self._rules, self._spelling)
+                yield from user_rule_dangers(words, self._rules, self._spelling)
             case PossibleText(text):
                 yield from self._mentioned(("", text))
             case LateSubstitution(text, command):
-                yield from self._late(text, command)
-            case Suspicion(reason, unseen):
-                yield self._unseen(reason) if unseen else Danger(reason)
+                yield from self._late_substitution(text, command)
+            case Suspicion(reason, unexamined):
+                yield self._unexamined(reason) if unexamined else Danger(reason)
             case WrittenFile(target):
                 yield from _output(target)
             case ShellText():
                 yield from self._text(record)
 
-    def _unseen(self, reason: str) -> Danger:
+    def _unexamined(self, reason: str) -> Danger:
         """The danger of something that cannot be examined: if there are deny or ask rules, one may be about it."""
-        return Danger(reason, ruled=bool(self._strict))
+        return Danger(reason, by_user_rule=bool(self._strict))
 
     def _text(self, record: ShellText) -> Iterator[Danger]:
         if _FORK_BOMB.search(record.text):
-            yield Danger("it keeps starting itself", stop=True)
+            yield Danger("it keeps starting itself", refused=True)
         if "GIT_CONFIG_" in record.text and any(rule[:1] == ("git",) for rule in self._strict):
-            yield Danger("it changes what git runs, so a rule may apply to it", ruled=True)
+            yield Danger("it changes what git runs, so a rule may apply to it", by_user_rule=True)
         if record.root.has_error and self._strict:
-            yield Danger("it cannot be parsed, so a rule may apply to it", ruled=True)
+            yield Danger("it cannot be parsed, so a rule may apply to it", by_user_rule=True)
         if secret := secret_in_text(record.text):
             yield Danger(say("it touches {path}, which may hold secrets", path=secret))
 
     def _command(self, words: tuple[str, ...], *, guessed: bool) -> Iterator[Danger]:
         name, program, rest = base_name(words[0]), find_program(words[0]), words[1:]
-        yield from _stops(name, rest)
+        yield from _destruction(name, rest)
         if self._strict:
-            yield from ruled_dangers(words, self._rules, self._spelling)
+            yield from user_rule_dangers(words, self._rules, self._spelling)
             if not guessed:
                 yield from self._mentioned(words)
         if name == "find" and "-delete" in rest:
@@ -132,12 +132,12 @@ class _DangerSearch:
         elif program.danger:
             yield Danger(program.danger)
 
-    def _late(self, text: str, command: tuple[str, ...]) -> Iterator[Danger]:
+    def _late_substitution(self, text: str, command: tuple[str, ...]) -> Iterator[Danger]:
         if not self._strict or (command and self._understands(command)):
             return
         for part in re.split(r"\$\(|[`;|&()\n]", text)[1:MOST_WORDS]:
-            if (words := part.split()) and any(ruled_dangers(words, self._rules, self._spelling)):
-                yield self._unseen("it may be what a rule is about")
+            if (words := part.split()) and any(user_rule_dangers(words, self._rules, self._spelling)):
+                yield self._unexamined("it may be what a rule is about")
                 return
 
     def _understands(self, command: tuple[str, ...]) -> bool:
@@ -149,51 +149,51 @@ class _DangerSearch:
         """The rules that the words of a command mention, although it is not known to start anything. If the program
         does start others, only its variable assignments count here."""
         program = find_program(words[0])
-        if program.interprets == "commands" or program.starts is not None or program.texts:
+        if program.interprets == "commands" or program.command_at is not None or program.command_texts:
             words = ("", *(each for each in words if re.match(r"\w+=", each)))
-        elif base_name(words[0]) != "git" and not set(program.starts_behind).isdisjoint(words):
+        elif base_name(words[0]) != "git" and not set(program.command_after).isdisjoint(words):
             return
         for rule in self._strict:
             if is_mentioned(rule, words, self._spelling) and not is_understood(words):
-                yield Danger(say("the rule {rule} may apply to it", rule=_said(rule)), ruled=True)
+                yield Danger(say("the rule {rule} may apply to it", rule=_said(rule)), by_user_rule=True)
 
 
-def ruled_dangers(words: Sequence[str], rules: CommandRules, spelling: Spelling) -> Iterator[Danger]:
+def user_rule_dangers(words: Sequence[str], rules: CommandRules, spelling: Spelling) -> Iterator[Danger]:
     """What the person's own rules say about one command."""
     for denies, rule in (*((True, rule) for rule in rules.deny), *((False, rule) for rule in rules.ask)):
         found = match_rule(rule, words, spelling)
         if found == "yes" and denies:
-            yield Danger(say("a rule denies {rule}", rule=_said(rule)), stop=True)
+            yield Danger(say("a rule denies {rule}", rule=_said(rule)), refused=True)
         elif found == "yes":
-            yield Danger(say("a rule asks about {rule}", rule=_said(rule)), ruled=True)
+            yield Danger(say("a rule asks about {rule}", rule=_said(rule)), by_user_rule=True)
         elif found == "maybe":
-            yield Danger(say("the rule {rule} may apply to it", rule=_said(rule)), ruled=True)
+            yield Danger(say("the rule {rule} may apply to it", rule=_said(rule)), by_user_rule=True)
 
 
 def _said(rule: tuple[str, ...]) -> str:
     return " ".join(rule) or "every command"
 
 
-def _stops(name: str, rest: Sequence[str]) -> Iterator[Danger]:
+def _destruction(name: str, rest: Sequence[str]) -> Iterator[Danger]:
     """Destructive commands that nobody runs on purpose; they are refused outside of yolo."""
     if name not in ("rm", "chmod", "chown", "chgrp", "shred", "find", "dd", "wipefs") and not name.startswith("mkfs"):
         return
     letters = "".join(each[1:] for each in rest if re.fullmatch(r"-[A-Za-z]+", each))
     deep = "r" in letters or "R" in letters or "--recursive" in rest
     if name == "rm" and "--no-preserve-root" in rest:
-        yield Danger("it deletes everything on the machine", stop=True)
-    if name in ("rm", "chmod", "chown", "chgrp", "shred") and deep and any(map(_WHOLE.fullmatch, rest)):
-        yield Danger("it destroys the machine or the home folder", stop=True)
-    if name == "find" and "-delete" in rest and rest and _WHOLE.fullmatch(rest[0]) and len(rest) == 2:
-        yield Danger("it destroys the machine or the home folder", stop=True)
+        yield Danger("it deletes everything on the machine", refused=True)
+    if name in ("rm", "chmod", "chown", "chgrp", "shred") and deep and any(map(_ROOT_OR_HOME.fullmatch, rest)):
+        yield Danger("it destroys the machine or the home folder", refused=True)
+    if name == "find" and "-delete" in rest and rest and _ROOT_OR_HOME.fullmatch(rest[0]) and len(rest) == 2:
+        yield Danger("it destroys the machine or the home folder", refused=True)
     if name == "dd" and any(each.startswith("of=") and _DISK.match(each[3:]) for each in rest):
-        yield Danger("it overwrites a disk", stop=True)
+        yield Danger("it overwrites a disk", refused=True)
     if (name.startswith("mkfs") or name in ("wipefs", "shred")) and any(map(_DISK.match, rest)):
-        yield Danger("it overwrites a disk", stop=True)
+        yield Danger("it overwrites a disk", refused=True)
 
 
 def _output(target: str) -> Iterator[Danger]:
     if _DISK.match(target):
-        yield Danger("it overwrites a disk", stop=True)
+        yield Danger("it overwrites a disk", refused=True)
     elif target.startswith(("/", "~", "$")) and target not in ("/dev/null", "/dev/stderr", "/dev/stdout"):
         yield Danger(say("it writes to {path}", path=target))

@@ -173,14 +173,14 @@ def _stands_at(rule: tuple[str, ...], words: Sequence[str], at: int, spelling: S
 def is_understood(words: Sequence[str]) -> bool:
     """Whether this argument vector surely runs nothing that its arguments name: it only reads, it is a known build,
     or its words are a message for people."""
-    if not words or (words[0] in PROGRAMS and PROGRAMS[words[0]].tells):
+    if not words or (words[0] in PROGRAMS and PROGRAMS[words[0]].words_are_messages):
         return True
     if words[0] == "git" and len(words) > 1 and words[1] in _TELLS_IN_GIT:
         return True
     vector = [Word(each) for each in words]
-    place = CommandFolders(sandboxed=True, anywhere=True)
+    everywhere = CommandFolders(sandboxed=True, anywhere=True)
     try:
-        recognise(vector, place)
+        recognise(vector, everywhere)
     except NotReadOnly:
-        return is_known_use(vector, place)
+        return is_known_use(vector, everywhere)
     return True

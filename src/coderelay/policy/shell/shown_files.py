@@ -80,7 +80,7 @@ def _of_command(words: Sequence[Word]) -> Iterator[ShownContent]:
         yield from _of_find(texts)
     elif program.searches and program.reads is not None:
         yield from _of_search(name, program.reads, rest)
-    elif not program.names_only:
+    elif not program.only_names:
         deep = name == "diff"  # given two folders, it compares their files, recursive or not
         spellings = {part for text in texts for part in (text, text.partition("=")[2]) if part}
         yield from (ShownContent(each, deep=deep, follow=deep) for each in sorted(spellings))
@@ -112,7 +112,7 @@ def _of_git(texts: Sequence[str]) -> Iterator[ShownContent]:
 
 def _of_find(texts: Sequence[str]) -> Iterator[ShownContent]:
     ran = next((at for at, text in enumerate(texts) if text in RUN_ACTIONS), None)
-    if ran is None or (texts[ran + 1 : ran + 2] and system_program(texts[ran + 1]).names_only):
+    if ran is None or (texts[ran + 1 : ran + 2] and system_program(texts[ran + 1]).only_names):
         return
     plain = not {"!", "-not", "-o", "-or", ",", "("} & {*texts[:ran]}
     names = [_may_be(texts[at + 1]) for at in range(ran - 1) if texts[at] in ("-name", "-iname")] if plain else []

@@ -1,6 +1,6 @@
-"""Helpers for the tree-sitter tree of a command: finding nodes, and words as bash would most likely read them.
+"""The words and nodes of a tree-sitter tree of a command; the words as bash would most likely read them.
 
-They are approximate, for the tolerant walk that only looks for danger (`walk`).
+They are approximate, for the tolerant walk that only looks for danger (`possible_commands`).
 """
 
 import re

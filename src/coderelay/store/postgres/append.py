@@ -10,11 +10,11 @@ from coderelay.protocol.errors import Fenced, HeadMoved
 from coderelay.protocol.events import AnyEvent, Recorded, SessionDeleted
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import Summary
-from coderelay.store.postgres.arrays import Numbers, Texts, escape_nul
+from coderelay.store.postgres.array_encoding import Numbers, Texts, escape_nul
 from coderelay.store.postgres.connection import Connection, rows
-from coderelay.store.postgres.prepared import PreparedStatement
+from coderelay.store.postgres.prepared_statements import PreparedStatement
 from coderelay.store.store import Projection
-from coderelay.store.stored import LogHead, bodies, place
+from coderelay.store.stored_rows import LogHead, bodies, place
 
 _HEAD = """
 SELECT head.seq, head.epoch, head.at, sessions.summary

@@ -5,7 +5,7 @@ from typing import LiteralString, Protocol, TypeVar
 
 from coderelay.protocol.notebook import Change, Entry
 from coderelay.store.postgres.connection import Connection, Row, psycopg, rows
-from coderelay.store.stored import LAST_CHARACTER, checked_changes, is_key, new_version
+from coderelay.store.stored_rows import LAST_CHARACTER, checked_changes, is_key, new_version
 
 T = TypeVar("T")
 

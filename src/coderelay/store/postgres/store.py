@@ -15,8 +15,8 @@ from coderelay.protocol.notebook import Notebook
 from coderelay.protocol.summary import Messages, Summary
 from coderelay.store.postgres.append import APPEND, Append, LogHead, project
 from coderelay.store.postgres.append_group import APPEND_GROUP, AppendQueue
-from coderelay.store.postgres.arrays import Texts, can_be_kept, escape_nul, unescape_nul
-from coderelay.store.postgres.changes import POLL_SECONDS, AppendNotices
+from coderelay.store.postgres.append_notifications import POLL_SECONDS, AppendNotifications
+from coderelay.store.postgres.array_encoding import Texts, escape_nul, is_encodable, unescape_nul
 from coderelay.store.postgres.connection import (
     PATIENCE_SECONDS,
     Connection,
@@ -30,7 +30,7 @@ from coderelay.store.postgres.connection import (
 from coderelay.store.postgres.migrations import migrate
 from coderelay.store.sqlite.store import wall_clock
 from coderelay.store.store import ChangeCursor, Changes, Projection
-from coderelay.store.stored import LAST_CHARACTER, messages_read, read_event, read_summary, refuse_holes
+from coderelay.store.stored_rows import LAST_CHARACTER, messages_read, read_event, read_summary, refuse_holes
 
 T = TypeVar("T")
 
@@ -103,7 +103,7 @@ class PostgresStore:
         self._clock = clock
         self._reader = ConnectionPool(self._server, 1, self._prepare)
         self._writers = ConnectionPool(self._server, _WRITERS, self._prepare_to_write)
-        self._changes = AppendNotices(self._server, self._reader, self._writers, poll_seconds)
+        self._changes = AppendNotifications(self._server, self._reader, self._writers, poll_seconds)
         self._heads: dict[SessionId, LogHead] = {}
         self._begun = StartedWork()
         self._appends = AppendQueue(self._writers, self._begun, self._written)
@@ -129,13 +129,13 @@ class PostgresStore:
         return await self._carry_out(lambda: self._appends.submit(append))
 
     async def read(self, session: SessionId, after: int = 0, limit: int = 1000) -> list[Recorded]:
-        found = await self._query(_EVENTS, (escape_nul(session), after, limit)) if can_be_kept(session) else []
+        found = await self._query(_EVENTS, (escape_nul(session), after, limit)) if is_encodable(session) else []
         page = [self._recorded(session, row) for row in found]
         refuse_holes(session, after, page, self._damaged)
         return page
 
     async def heads(self, sessions: Sequence[SessionId]) -> dict[SessionId, int]:
-        names = {escape_nul(session): session for session in sessions if can_be_kept(session)}
+        names = {escape_nul(session): session for session in sessions if is_encodable(session)}
         found = await self._query(_HEADS, (Texts(names),))
         return {names[name]: head for name, head in found if head is not None}
 
@@ -153,7 +153,7 @@ class PostgresStore:
     async def sessions(self, *, cwd: str | None = None, limit: int = 100) -> list[Summary]:
         if cwd is None:
             return [self._summary(*row) for row in await self._query(_SESSIONS, (limit,))]
-        if not can_be_kept(cwd):
+        if not is_encodable(cwd):
             return []
         return [
             self._summary(*row) for row in await self._query(_SESSIONS_IN, (escape_nul(cwd), escape_nul(cwd), limit))
@@ -166,18 +166,18 @@ class PostgresStore:
         return [self._summary(*row) for row in await self._query(_WAITING, ())]
 
     async def named(self, beginning: str) -> list[Summary]:
-        if not can_be_kept(beginning):
+        if not is_encodable(beginning):
             return []
         found = await self._query(_NAMED, (escape_nul(beginning), escape_nul(beginning) + LAST_CHARACTER))
         return [self._summary(*row) for row in found]
 
     async def session(self, session: SessionId) -> Summary | None:
-        found = await self._query(_SESSION, (escape_nul(session),)) if can_be_kept(session) else []
+        found = await self._query(_SESSION, (escape_nul(session),)) if is_encodable(session) else []
         return self._summary(*found[0]) if found else None
 
     async def messages(self, session: SessionId) -> Messages:
         name = escape_nul(session)
-        found = await self._query(_MESSAGES, (name, name)) if can_be_kept(session) else []
+        found = await self._query(_MESSAGES, (name, name)) if is_encodable(session) else []
         return messages_read([(head, each and unescape_nul(each), data) for head, each, data in found])
 
     def notebook(self, name: str) -> Notebook:

@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeVar
 
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.notebook import Change, Entry
-from coderelay.store.stored import LAST_CHARACTER, checked_changes, new_version
+from coderelay.store.stored_rows import LAST_CHARACTER, checked_changes, new_version
 
 T = TypeVar("T")
 

@@ -16,7 +16,6 @@ from coderelay.protocol.notebook import Notebook
 from coderelay.protocol.summary import Messages, Summary
 from coderelay.protocol.translatable import say
 from coderelay.store.sqlite import statements
-from coderelay.store.sqlite.file_guard import FileRemoved, OpenFiles
 from coderelay.store.sqlite.open_file import (
     TELL_SECONDS,
     closed,
@@ -26,9 +25,10 @@ from coderelay.store.sqlite.open_file import (
     open_file,
     waiting_words,
 )
+from coderelay.store.sqlite.removed_files import FileRemoved, OpenFiles
 from coderelay.store.sqlite.writer import KnownHeads, Writer
 from coderelay.store.store import ChangeCursor, Changes, Projection
-from coderelay.store.stored import (
+from coderelay.store.stored_rows import (
     LAST_CHARACTER,
     LogHead,
     bodies,

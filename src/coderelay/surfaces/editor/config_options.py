@@ -13,8 +13,8 @@ from coderelay.protocol.errors import BadInput, CannotRun
 from coderelay.protocol.events import SessionConfigured
 from coderelay.protocol.modes import MODE_NAMES, MODES, ModeSpec
 from coderelay.protocol.queries import ListModels, WhyNotRun
+from coderelay.protocol.query_results import ModelShown
 from coderelay.protocol.session_events import Mode, Think
-from coderelay.protocol.session_info import ModelShown
 from coderelay.protocol.summary import Summary
 
 _LEVELS: dict[str, Think] = {each: each for each in get_args(Think)}

@@ -28,7 +28,7 @@ from coderelay.protocol.events import (
     asks_in,
 )
 from coderelay.protocol.ids import PromptId, TurnId, new_id
-from coderelay.protocol.live import Live
+from coderelay.protocol.live_updates import Live
 from coderelay.protocol.queries import ShowContext, ShowHost, ShowSession
 from coderelay.protocol.session_events import Mode
 from coderelay.protocol.summary import Summary

@@ -45,7 +45,7 @@ from coderelay.protocol.events import (
     judged_in,
 )
 from coderelay.protocol.ids import CallId, MessageId, PromptId
-from coderelay.protocol.live import Live, Notice, OutputDelta, TextDelta, ThinkingDelta
+from coderelay.protocol.live_updates import Live, Notice, OutputDelta, TextDelta, ThinkingDelta
 from coderelay.protocol.session_events import Mode
 
 _TITLE = 300

@@ -31,7 +31,7 @@ from coderelay.protocol.asks import (
 )
 from coderelay.protocol.calls import Need, Question
 from coderelay.protocol.ids import AskId, SessionId
-from coderelay.protocol.localized import Localized
+from coderelay.protocol.localized_text import Localized
 from coderelay.surfaces.feishu.card_layout import (
     MOST_BYTES,
     Button,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from coderelay.client.language import localize, retell
 from coderelay.protocol.events import Ending, TurnEnded
-from coderelay.protocol.localized import Localized
+from coderelay.protocol.localized_text import Localized
 from coderelay.surfaces.feishu.card_layout import (
     MOST_BYTES,
     Buttons,

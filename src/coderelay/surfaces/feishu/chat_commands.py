@@ -10,7 +10,7 @@ from coderelay.client.language import localize
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import ids_meant
-from coderelay.protocol.localized import Localized
+from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.modes import MODES
 from coderelay.protocol.queries import ListAsks, ListFolders, ListSessions
 from coderelay.protocol.session_events import Mode

@@ -14,7 +14,7 @@ from coderelay.client.visible import visible
 from coderelay.protocol.asks import Ask, PermissionAsk
 from coderelay.protocol.calls import Failed
 from coderelay.protocol.ids import AskId, PromptId, SessionId, TurnId
-from coderelay.protocol.localized import Localized
+from coderelay.protocol.localized_text import Localized
 from coderelay.surfaces.feishu.ask_layouts import MOST_IN_A_BATCH, Closed
 from coderelay.surfaces.feishu.card_layout import Layout, split
 from coderelay.surfaces.feishu.cards import CONTINUING, RUNNING, notice_card, prompt_from, result_card, running_card

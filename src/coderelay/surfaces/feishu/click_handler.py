@@ -11,7 +11,7 @@ from coderelay.protocol.asks import Ask, Decision
 from coderelay.protocol.commands import Answered
 from coderelay.protocol.errors import CoderError, UnknownAsk, UnknownSession
 from coderelay.protocol.ids import AskId
-from coderelay.protocol.localized import Localized
+from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.queries import FindAsk, ShowSession
 from coderelay.protocol.summary import AskRow, Summary
 from coderelay.surfaces.feishu.ask_cards import AskCards

@@ -12,7 +12,7 @@ from coderelay.protocol.asks import Allow, Ask, Decision, Deny, PlanAsk, PlanDec
 from coderelay.protocol.commands import Answered, CreateSession, DeleteSession
 from coderelay.protocol.errors import BadInput, CannotRun, CoderError, StoreFailed, UnknownAsk, UnknownSession
 from coderelay.protocol.ids import PromptId, SessionId, derived_id
-from coderelay.protocol.localized import Localized
+from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.modes import stricter_mode
 from coderelay.protocol.queries import ListAsks, ListFolders, ShowDefaults, ShowSession, WhyNotRun
 from coderelay.protocol.summary import AskRow, Summary

@@ -24,7 +24,7 @@ from coderelay.protocol.events import (
     judged_in,
 )
 from coderelay.protocol.ids import AskId, CallId, MessageId, SessionId
-from coderelay.protocol.live import Live, TextDelta
+from coderelay.protocol.live_updates import Live, TextDelta
 from coderelay.surfaces.feishu.ask_layouts import Closed
 from coderelay.surfaces.feishu.execution_messages import (
     AskClosed,

@@ -7,7 +7,7 @@ import msgspec
 
 from coderelay.client.views import cowork
 from coderelay.protocol.events import MessageAdded, MessageKept, Recorded, TurnEnded, TurnStarted
-from coderelay.protocol.live import Live, TextDelta, ThinkingDelta
+from coderelay.protocol.live_updates import Live, TextDelta, ThinkingDelta
 from coderelay.protocol.translatable import encode_plain
 from coderelay.surfaces import standard_streams
 from coderelay.surfaces.headless.output import CutShort, InitFields, ProgressLines, ResultMessages

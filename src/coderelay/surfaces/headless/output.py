@@ -25,7 +25,7 @@ from coderelay.protocol.events import (
     judged_in,
 )
 from coderelay.protocol.ids import CallId, MessageId, PromptId, SessionId, TurnId
-from coderelay.protocol.live import Live, Notice, TextDelta, ThinkingDelta
+from coderelay.protocol.live_updates import Live, Notice, TextDelta, ThinkingDelta
 from coderelay.protocol.summary import AskRow
 from coderelay.surfaces import standard_streams
 

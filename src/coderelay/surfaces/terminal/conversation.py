@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from coderelay.client.language import retell, t
-from coderelay.protocol import background
+from coderelay.protocol import background_commands
 from coderelay.protocol.asks import By
 from coderelay.protocol.calls import Call, Need
 from coderelay.protocol.content import Text, text_of, thinking_of
@@ -35,7 +35,7 @@ from coderelay.protocol.events import (
     judged_in,
 )
 from coderelay.protocol.ids import CallId, MessageId, PromptId, SessionId
-from coderelay.protocol.live import Live, Notice, OutputDelta, TextDelta, ThinkingDelta
+from coderelay.protocol.live_updates import Live, Notice, OutputDelta, TextDelta, ThinkingDelta
 from coderelay.surfaces.terminal.drawing.calls import begun_list, call_ended, call_line, gives_todos
 from coderelay.surfaces.terminal.drawing.columns import cut
 from coderelay.surfaces.terminal.drawing.markdown_stream import MarkdownStream, drawn_markdown
@@ -164,7 +164,7 @@ class Conversation:
             case TurnProlonged():
                 return note(t("continuing: {reason}", reason=retell(event.reason, event.said)), width)
             case BackgroundEnded():
-                end = retell(background.in_words(event.end))
+                end = retell(background_commands.in_words(event.end))
                 return note(t("background command {id} {end}", id=event.background_id, end=end), width)
             case AskParked():
                 return note(t("nobody answered in time; the question stays open"), width)

@@ -7,7 +7,7 @@ from coderelay.client.model_names import GUIDE
 from coderelay.client.permission_ask_text import sandbox_in_words
 from coderelay.protocol.ids import AskId
 from coderelay.protocol.modes import mode_spec
-from coderelay.protocol.session_info import PermissionsShown
+from coderelay.protocol.query_results import PermissionsShown
 from coderelay.protocol.summary import Summary
 from coderelay.surfaces.terminal.answering import Answering
 from coderelay.surfaces.terminal.ask_menu import AskMenu

@@ -15,7 +15,7 @@ from coderelay.client.session_names import folder_name, is_known
 from coderelay.client.slash_line import Slash
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListSessions, ListTurns, ShowSession
-from coderelay.protocol.session_info import ModelShown, TurnShown
+from coderelay.protocol.query_results import ModelShown, TurnShown
 from coderelay.protocol.summary import Summary
 from coderelay.surfaces.terminal.drawing.columns import cut, width_of
 from coderelay.surfaces.terminal.drawing.printable import printable

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from coderelay.client.language import retell, t
 from coderelay.client.todo_text import begun_list_text, lists_in
 from coderelay.client.visible import visible
-from coderelay.protocol import background
+from coderelay.protocol import background_commands
 from coderelay.protocol.asks import By
 from coderelay.protocol.calls import Finished, one_line
 from coderelay.protocol.content import text_of
@@ -26,7 +26,7 @@ from coderelay.protocol.events import (
     judged_in,
 )
 from coderelay.protocol.ids import CallId, SessionId
-from coderelay.protocol.live import Live, Notice, TextDelta
+from coderelay.protocol.live_updates import Live, Notice, TextDelta
 from coderelay.surfaces import standard_streams
 
 
@@ -70,7 +70,7 @@ class PlainRenderer:
                 write(t("(continuing: {reason})", reason=retell(event.reason, event.said)) + "\n")
             case BackgroundEnded():
                 self._end_line()
-                how = retell(background.in_words(event.end))
+                how = retell(background_commands.in_words(event.end))
                 write(t("(background command {id} {how})", id=event.background_id, how=how) + "\n")
             case _:
                 pass

@@ -49,7 +49,7 @@ from coderelay.protocol.events import (
     TurnStarted,
 )
 from coderelay.protocol.ids import PromptId, SessionId, new_id
-from coderelay.protocol.live import Live
+from coderelay.protocol.live_updates import Live
 from coderelay.protocol.queries import ListPrompts, ShowPermissions, ShowSession, WhyNotRun, WhyWaiting
 from coderelay.protocol.summary import AskRow, Summary
 from coderelay.surfaces.standard_streams import MOST_WAITING, hurry, wait_until_written

@@ -26,9 +26,9 @@ from coderelay.protocol.events import (
     TurnUndone,
 )
 from coderelay.protocol.ids import AskId, SessionId
-from coderelay.protocol.live import Live
+from coderelay.protocol.live_updates import Live
 from coderelay.protocol.queries import ListChildren, ListPrompts, ShowContext, ShowPermissions, ShowSession
-from coderelay.protocol.session_info import PermissionsShown
+from coderelay.protocol.query_results import PermissionsShown
 from coderelay.protocol.summary import Summary
 from coderelay.surfaces.terminal.conversation import Conversation
 from coderelay.surfaces.terminal.drawing import asks as drawn

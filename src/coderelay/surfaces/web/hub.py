@@ -16,7 +16,7 @@ from coderelay.protocol.commands import OpenSession
 from coderelay.protocol.errors import CoderError, UnknownSession
 from coderelay.protocol.events import CallProposed, Recorded, SessionDeleted, asks_in
 from coderelay.protocol.ids import AskId, CallId, SessionId
-from coderelay.protocol.live import Live
+from coderelay.protocol.live_updates import Live
 from coderelay.protocol.queries import ListAsks, ListChildren, ListSessions, ReadMessages, ShowSession, WhyNotRun
 from coderelay.protocol.summary import Summary
 from coderelay.surfaces.web.connection import Connection, Socket

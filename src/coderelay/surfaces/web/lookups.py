@@ -18,7 +18,7 @@ from coderelay.protocol.queries import (
     ShowDiff,
     ShowSession,
 )
-from coderelay.protocol.session_info import FileChange, TurnShown
+from coderelay.protocol.query_results import FileChange, TurnShown
 from coderelay.surfaces.web.client_events import (
     AgentsRecheck,
     CommandsList,

@@ -33,7 +33,7 @@ from coderelay.protocol.events import (
     asks_in,
 )
 from coderelay.protocol.ids import AskId, CallId, PromptId, SessionId
-from coderelay.protocol.live import Live, Notice, OutputDelta, TextDelta, ThinkingDelta
+from coderelay.protocol.live_updates import Live, Notice, OutputDelta, TextDelta, ThinkingDelta
 from coderelay.protocol.summary import Summary, title_from
 from coderelay.surfaces.web.retold import retold
 from coderelay.surfaces.web.server_events import (

@@ -16,7 +16,7 @@ from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
 from coderelay.tools.editing.text_file import text_file
 from coderelay.workspace.files.disk import FileContent
-from coderelay.workspace.files.folders import real_path
+from coderelay.workspace.files.path_resolution import real_path
 from coderelay.workspace.workspace import Workspace
 
 MOST_BYTES = 10 * 1024 * 1024
@@ -95,12 +95,12 @@ async def _make_all(changes: Sequence[FileEdit], workspace: Workspace) -> tuple[
 
 async def current_content(path: str, workspace: Workspace) -> FileContent | None:
     """The current content of a file that is to be changed; None if it does not exist."""
-    return _whole(path, await workspace.files.read(path, MOST_BYTES)) if workspace.disk.mark(path) else None
+    return _whole(path, await workspace.files.read(path, MOST_BYTES)) if workspace.disk.fingerprint(path) else None
 
 
 def current_on_disk(path: str, workspace: Workspace) -> FileContent | None:
     """Like `current_content`, but from the disk, for callers that cannot await."""
-    return _whole(path, workspace.disk.read(path, MOST_BYTES)) if workspace.disk.mark(path) else None
+    return _whole(path, workspace.disk.read(path, MOST_BYTES)) if workspace.disk.fingerprint(path) else None
 
 
 def check_known(path: str, content: FileContent, workspace: Workspace) -> None:
@@ -139,14 +139,14 @@ async def _make_one(change: FileEdit, workspace: Workspace, ways_back: list[_Way
         await files.write(path, after, expected="")
         ways_back.append(lambda: files.remove(path))
     elif after is None:
-        await files.remove(path, expected=before.mark)
+        await files.remove(path, expected=before.fingerprint)
         ways_back.append(lambda: files.write(path, before.data, expected=""))
     else:
         if to:
             await files.move(path, to)
             ways_back.append(lambda: files.move(to, path))
         if after != before.data:
-            await files.write(to or path, after, expected=before.mark)
+            await files.write(to or path, after, expected=before.fingerprint)
             ways_back.append(lambda: files.write(to or path, before.data))
 
 

@@ -5,12 +5,12 @@ from typing import Any, cast
 
 import msgspec
 
+from coderelay.protocol.autorun_files import is_package_json
 from coderelay.protocol.calls import Need
 from coderelay.protocol.errors import ToolFailed
-from coderelay.protocol.obeyed_files import is_package_json
 from coderelay.tools.editing.changes import FileEdit, is_hidden
 from coderelay.tools.editing.text_file import sendable
-from coderelay.workspace.files.files import LentFiles
+from coderelay.workspace.files.file_access import EditorFiles
 from coderelay.workspace.workspace import Workspace
 
 _BYTES = 20_000
@@ -38,7 +38,7 @@ def need_of(
         changes = work_out()
         scripts = tuple(change.to or change.path for change in changes if changes_install_scripts(change))
     except ToolFailed:
-        if not isinstance(workspace.files, LentFiles) and not any(is_hidden(path, workspace) for path in paths):
+        if not isinstance(workspace.files, EditorFiles) and not any(is_hidden(path, workspace) for path in paths):
             raise
         changes = ()
         scripts = tuple(path for path in paths if is_package_json(path))

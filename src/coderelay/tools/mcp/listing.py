@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Sequence
 from typing import TypeVar
 
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.session_info import PromptRow, ResourceRow, ServerRow
+from coderelay.protocol.query_results import PromptRow, ResourceRow, ServerRow
 from coderelay.protocol.translatable import say
 from coderelay.tools.mcp.results import content_text, part_text
 from coderelay.tools.mcp.schema import Prompt, PromptMessage

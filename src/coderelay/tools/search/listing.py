@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Sequence
 
-from coderelay.protocol.session_info import FileShown, FilesShown
+from coderelay.protocol.query_results import FileShown, FilesShown
 from coderelay.tools.editing.text_file import text_file
 from coderelay.tools.search.walk import Walk
 from coderelay.workspace.files.disk import Disk

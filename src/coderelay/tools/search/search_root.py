@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
-from coderelay.workspace.files.folders import is_in, part
+from coderelay.workspace.files.path_resolution import is_in, part
 from coderelay.workspace.workspace import Workspace
 
 

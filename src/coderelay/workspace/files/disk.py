@@ -13,22 +13,22 @@ from typing import Literal, TypeVar
 
 from msgspec import Struct
 
+from coderelay.protocol.autorun_files import END_OF_NAME as _END
+from coderelay.protocol.autorun_files import folded
 from coderelay.protocol.calls import Seen
 from coderelay.protocol.errors import ToolFailed
-from coderelay.protocol.obeyed_files import END_OF_NAME as _END
-from coderelay.protocol.obeyed_files import folded
 from coderelay.protocol.translatable import say
 from coderelay.workspace.files.atomic_write import create, move_to_free_name, replace
-from coderelay.workspace.files.file_stat import (
+from coderelay.workspace.files.openat import LINK_IN_THE_WAY, make_folder, open_folder, remove_folders
+from coderelay.workspace.files.path_resolution import WorkspaceFolders, part, shown
+from coderelay.workspace.files.stat_checks import (
     check_expected,
     check_regular,
     check_replaceable,
-    mark_of,
-    saved_mark,
+    fingerprint_of,
+    saved_fingerprint,
     status,
 )
-from coderelay.workspace.files.folders import WorkspaceFolders, part, shown
-from coderelay.workspace.files.openat import LINK_IN_THE_WAY, make_folder, open_folder, remove_folders
 
 T = TypeVar("T")
 # Opening must not block on a FIFO, and must not make a terminal our controlling terminal.
@@ -51,11 +51,11 @@ _PROTECTED = (
 
 
 class FileContent(Struct, frozen=True):
-    """The beginning of a file as `data`, and the `size` of the whole. `mark` changes whenever the file does."""
+    """The beginning of a file as `data`, and the `size` of the whole. `fingerprint` changes with the file."""
 
     data: bytes
     size: int
-    mark: str
+    fingerprint: str
     mode: int
 
 
@@ -76,7 +76,7 @@ class Disk(WorkspaceFolders):
     def write(self, path: str, data: bytes, *, expected: str | None = None) -> bool:
         """Replace a file atomically or create it, with missing folders. Its mode is kept. Returns whether it is new.
 
-        `expected` is the mark that the file must still have. If it is empty, the file must not exist.
+        `expected` is the fingerprint that the file must still have. If it is empty, the file must not exist.
         """
         with self._changing("write", path) as full, self._made_folder_of(full) as (folder, name):
             before = status(folder, name)
@@ -118,20 +118,20 @@ class Disk(WorkspaceFolders):
             finally:
                 os.close(folder)
 
-    def mark(self, path: str) -> str:
+    def fingerprint(self, path: str) -> str:
         """A text that changes whenever the file does. Empty if there is no such file."""
         try:
-            return mark_of(os.stat(self.locate(path)))
+            return fingerprint_of(os.stat(self.locate(path)))
         except (OSError, ToolFailed):
             return ""
 
     def has_changed(self, seen: Seen) -> bool:
         """Whether the file on disk has changed since it was seen. Unsaved text in an editor does not count."""
-        return self.mark(seen.path) != saved_mark(seen.mark)
+        return self.fingerprint(seen.path) != saved_fingerprint(seen.mark)
 
     def seen(self, path: str) -> Seen:
         """The current version of a file, for `has_changed` to compare with later."""
-        return Seen(self.locate(path), self.mark(path))
+        return Seen(self.locate(path), self.fingerprint(path))
 
     def is_protected(self, path: str) -> str | None:
         """Why tools may not write this path, or None if they may."""
@@ -211,7 +211,10 @@ class Disk(WorkspaceFolders):
             found = os.fstat(file)
             check_regular(path, found)
             return FileContent(
-                _first_bytes(file, limit, found.st_size), found.st_size, mark_of(found), stat.S_IMODE(found.st_mode)
+                _first_bytes(file, limit, found.st_size),
+                found.st_size,
+                fingerprint_of(found),
+                stat.S_IMODE(found.st_mode),
             )
         finally:
             os.close(file)

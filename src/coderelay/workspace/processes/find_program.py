@@ -6,7 +6,7 @@ A command in the sandbox could write such a program, and we would run it outside
 import os
 from collections.abc import Collection
 
-from coderelay.workspace.files.folders import is_in
+from coderelay.workspace.files.path_resolution import is_in
 
 
 def find_program(name: str, path: str, folders: Collection[str]) -> str | None:

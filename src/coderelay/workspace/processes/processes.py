@@ -18,8 +18,8 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from errno import EINVAL
 
+from coderelay.workspace.processes.command_output import DiskSpaceWatch, Output
 from coderelay.workspace.processes.orphans import end_command, end_orphans, new_mark
-from coderelay.workspace.processes.output import DiskSpaceWatch, Output
 from coderelay.workspace.processes.supervisor_handle import (
     CannotStart,
     FinishedCommand,

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from coderelay.protocol.calls import Right
-from coderelay.workspace.processes.output import FREE_BYTES
+from coderelay.workspace.processes.command_output import FREE_BYTES
 from coderelay.workspace.processes.processes import CannotStart, FinishedCommand, OnOutput, Processes, RunningCommand
 from coderelay.workspace.sandbox.confinement import Confinement, SandboxBackend
 
@@ -55,10 +55,10 @@ class Commands:
         there._cwd = cwd
         return there
 
-    def heard_by(self, heard: OnOutput) -> Commands:
-        """A copy whose commands pass their output to `heard` until they end."""
+    def with_output_listener(self, listener: OnOutput) -> Commands:
+        """A copy whose commands pass their output to `listener` until they end."""
         there = copy(self)
-        there._heard = heard
+        there._heard = listener
         return there
 
     @property

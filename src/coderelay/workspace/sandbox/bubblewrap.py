@@ -5,8 +5,8 @@ import stat
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-from coderelay.workspace.files.folders import is_in
 from coderelay.workspace.files.openat import folder_of
+from coderelay.workspace.files.path_resolution import is_in
 from coderelay.workspace.sandbox.profile import Profile
 
 PROGRAM = "bwrap"

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from msgspec import Struct
 
-from coderelay.workspace.files.folders import is_in
+from coderelay.workspace.files.path_resolution import is_in
 
 _SECTION = re.compile(r'\[([A-Za-z0-9.-]+)(?:[ \t]+"((?:[^"\\\n]|\\[^\n])*)")?\]')
 _KEY = re.compile(r"([A-Za-z][A-Za-z0-9-]*)[ \t]*(=|(?=\n)|\Z)")

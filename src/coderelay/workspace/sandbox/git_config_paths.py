@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Collection, Iterator
 from functools import lru_cache
 
-from coderelay.workspace.files.folders import is_in
+from coderelay.workspace.files.path_resolution import is_in
 from coderelay.workspace.sandbox.git_config import Setting, is_harmless, settings_in
 from coderelay.workspace.trees.repository import read_regular
 

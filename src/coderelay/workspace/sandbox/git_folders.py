@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from coderelay.workspace.files.folders import is_in, real_path
 from coderelay.workspace.files.openat import LOOK, open_folder
+from coderelay.workspace.files.path_resolution import is_in, real_path
 
 MOST_FOLDERS = 200_000
 _MARKS_REST_NS = 2_000_000_000

@@ -9,15 +9,15 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from coderelay.protocol.obeyed_files import OBEYED_FILES, obeyed_by
-from coderelay.workspace.files.folders import is_in
+from coderelay.protocol.autorun_files import AUTORUN_FILES, autorun_entry
+from coderelay.workspace.files.path_resolution import is_in
 from coderelay.workspace.sandbox.git_config_paths import named_by_git
 from coderelay.workspace.trees.repository import read_regular
 
-_ALWAYS = (".coder", *(name for files in OBEYED_FILES if files.guard == "always" for name in files.names))
+_ALWAYS = (".coder", *(name for files in AUTORUN_FILES if files.guard == "always" for name in files.names))
 _BELOW = {
     name.partition("/")[0]
-    for files in OBEYED_FILES
+    for files in AUTORUN_FILES
     if files.guard == "present"
     for name in files.names
     if "/" in name
@@ -60,7 +60,7 @@ def find_guarded_paths(folders: tuple[str, ...], home: str) -> GuardedPaths:
 def _settings(folder: str) -> Iterator[str]:
     for name in _ALWAYS:
         yield os.path.join(folder, name)
-    yield from obeyed_files_in(folder)
+    yield from autorun_files_in(folder)
     claude = os.path.join(folder, ".claude")
     if not (found := _names_in(claude)):
         yield claude
@@ -69,7 +69,7 @@ def _settings(folder: str) -> Iterator[str]:
         yield os.path.join(claude, name)
 
 
-def obeyed_files_in(folder: str) -> Iterator[str]:
+def autorun_files_in(folder: str) -> Iterator[str]:
     """Yield what exists at the top of a folder that other programs obey and that commands have no need to write."""
     for name in sorted(_names_in(folder)):
         path = os.path.join(folder, name)
@@ -79,7 +79,7 @@ def obeyed_files_in(folder: str) -> Iterator[str]:
                 yield path
             inner = sorted(_names_in(path))
         for each in (name, *(f"{name}/{each}" for each in inner)):
-            found = None if _ASIDE.search(each) else obeyed_by(each)
+            found = None if _ASIDE.search(each) else autorun_entry(each)
             if found is not None and found.guard == "present":
                 yield os.path.join(folder, each)
 
@@ -88,7 +88,7 @@ def open_folders(folders: Iterable[str]) -> Iterator[str]:
     """Yield the folders that other programs obey and that commands must be able to read. In a sandbox without mounts,
     commands can write them."""
     for folder in folders:
-        yield from (path for path in obeyed_files_in(folder) if os.path.isdir(path) and not os.path.islink(path))
+        yield from (path for path in autorun_files_in(folder) if os.path.isdir(path) and not os.path.islink(path))
 
 
 def files_below(folder: str) -> Iterator[str]:

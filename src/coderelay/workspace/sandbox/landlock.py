@@ -14,8 +14,8 @@ import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from coderelay.protocol.obeyed_files import obeyed_by
-from coderelay.workspace.files.folders import is_in
+from coderelay.protocol.autorun_files import autorun_entry
+from coderelay.workspace.files.path_resolution import is_in
 from coderelay.workspace.sandbox.profile import PROCESSES, Profile
 
 _SCRIPT = Path(__file__).with_name("landlock_child.py")
@@ -67,7 +67,7 @@ def _must_be_readable(path: str, profile: Profile) -> bool:
     if os.path.basename(path) in _READ_BY_GIT:
         return True
     folder = max((each for each in profile.folders if is_in(path, each)), key=len, default="/")
-    found = obeyed_by(os.path.relpath(path, folder))
+    found = autorun_entry(os.path.relpath(path, folder))
     return found is not None and found.guard == "present"
 
 

@@ -9,8 +9,8 @@ from glob import glob
 
 from msgspec import Struct
 
-from coderelay.protocol.secret_places import places_at_home
-from coderelay.workspace.files.folders import is_in
+from coderelay.protocol.secret_paths import places_at_home
+from coderelay.workspace.files.path_resolution import is_in
 from coderelay.workspace.sandbox.guarded_paths import GuardedPaths
 
 _RUN = ("/run", "/var/run")

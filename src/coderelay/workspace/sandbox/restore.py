@@ -2,7 +2,7 @@
 
 A mount protects only what exists when the sandbox starts. What git would obey later, outside of the sandbox, can also
 be new: a repository in any folder, or a file that sends git to another one. So the files that git obeys are listed
-before the first command (`git_obeyed_files`), and what appears in a later list only is moved aside. A sandbox without
+before the first command (`git_autorun_files`), and what only appears in a later one is moved aside. A sandbox without
 mounts can neither keep a file from being written nor a folder from being moved; both are restored.
 
 The list is also saved on disk while commands run, so that another process can restore after the owner was killed.
@@ -18,10 +18,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from coderelay.workspace.files.folders import is_in
 from coderelay.workspace.files.openat import folder_of
+from coderelay.workspace.files.path_resolution import is_in
+from coderelay.workspace.sandbox.git_autorun_files import ASIDE, GitAutorunFile, find_git_autorun_files, read_file
 from coderelay.workspace.sandbox.git_folders import GitSearch
-from coderelay.workspace.sandbox.git_obeyed_files import ASIDE, ObeyedFile, find_obeyed_files, read_file
 from coderelay.workspace.sandbox.guarded_paths import GuardedPaths, files_below, open_folders
 
 
@@ -35,7 +35,7 @@ class StateBefore(Struct, frozen=True):
     tops: tuple[str, ...]
     lent: tuple[str, ...]
     home: str
-    obeyed: Mapping[str, ObeyedFile]
+    autorun_files: Mapping[str, GitAutorunFile]
     mounted: Mapping[str, str]
     absent: tuple[str, ...]
     files: Mapping[str, bytes]
@@ -61,7 +61,7 @@ def record_state(
     files = {path: content for path in kept if (content := read_file(path)) is not None}
     folders = {} if has_mounts else {path: _number(path) for path in (*pinned, *opened)}
     mounted = {path: _identity(path) for path in there if has_mounts and os.path.realpath(path) == path}
-    listed = find_obeyed_files(search.find(), search.tops, home)
+    listed = find_git_autorun_files(search.find(), search.tops, home)
     return StateBefore(search.tops, search.lent, home, listed, mounted, absent, files, folders)
 
 
@@ -79,12 +79,13 @@ def restore_state(before: StateBefore, search: GitSearch, until: float = math.in
             changed.append(path)
             move_aside(path)
     mounted = [path for path, identity in before.mounted.items() if _identity(path) == identity]
-    repositories = {each.git for each in before.obeyed.values()}
-    contents = {each.content for each in before.obeyed.values() if each.named} - {None}
+    repositories = {each.git for each in before.autorun_files.values()}
+    contents = {each.content for each in before.autorun_files.values() if each.named} - {None}
     places = search.find()
-    for each in find_obeyed_files(places, before.tops, before.home).values():
-        known = before.obeyed.get(each.path)
-        is_new = not {*each.says} <= {*(known.says if known else ())} and not _is_later(each.path, until)
+    for each in find_git_autorun_files(places, before.tops, before.home).values():
+        known = before.autorun_files.get(each.path)
+        known_before = {*(known.instructions if known else ())}
+        is_new = not {*each.instructions} <= known_before and not _is_later(each.path, until)
         if each.named and each.content in contents:  # even if it is in another work tree now
             continue
         switch = each.path if each.git in repositories else _switch(each)
@@ -103,7 +104,10 @@ def restore_state(before: StateBefore, search: GitSearch, until: float = math.in
 
 def encoded(before: StateBefore) -> str:
     """Encode as JSON, which preserves file names that are not UTF-8."""
-    listed = [[each.path, each.says, _text(each.content), each.git, each.named] for each in before.obeyed.values()]
+    listed = [
+        [each.path, each.instructions, _text(each.content), each.git, each.named]
+        for each in before.autorun_files.values()
+    ]
     files = {path: _text(content) for path, content in before.files.items()}
     mounted, folders = dict(before.mounted), dict(before.folders)
     return json.dumps([before.tops, before.lent, before.home, listed, mounted, before.absent, files, folders])
@@ -115,8 +119,8 @@ def decoded(text: str) -> StateBefore:
     try:
         tops, lent, home, listed, mounted, absent, files, folders = written
         known = {
-            path: ObeyedFile(path, tuple(says), _bytes(content), git, named)
-            for path, says, content, git, named in listed
+            path: GitAutorunFile(path, tuple(instructions), _bytes(content), git, named)
+            for path, instructions, content, git, named in listed
         }
         contents = {path: _bytes(content) or b"" for path, content in files.items()}
         return StateBefore(
@@ -126,7 +130,7 @@ def decoded(text: str) -> StateBefore:
         raise ValueError("not a list of what git obeys") from error
 
 
-def _switch(new: ObeyedFile) -> str:
+def _switch(new: GitAutorunFile) -> str:
     """Return what has to be moved aside so that git does not obey the file. If a command turned some folder of the
     project into a repository, that folder's `hooks` or `config` may be the project's own and not git's, so HEAD is
     moved instead."""

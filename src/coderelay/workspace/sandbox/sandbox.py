@@ -12,16 +12,16 @@ from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager
 
 from coderelay.workspace.processes.processes import CannotStart, Processes
+from coderelay.workspace.sandbox.backend_detection import forget, sandbox_backend
 from coderelay.workspace.sandbox.bubblewrap import expected_mounts
-from coderelay.workspace.sandbox.caches import cache_environment, cache_folder
+from coderelay.workspace.sandbox.cache_folders import cache_environment, cache_folder
 from coderelay.workspace.sandbox.confinement import Confinement, SandboxBackend
-from coderelay.workspace.sandbox.detect import forget, sandbox_backend
 from coderelay.workspace.sandbox.git_folders import GitSearch
 from coderelay.workspace.sandbox.guarded_paths import (
     GuardedPaths,
+    autorun_files_in,
     files_below,
     find_guarded_paths,
-    obeyed_files_in,
     open_folders,
 )
 from coderelay.workspace.sandbox.private_folder import PrivateFolder
@@ -307,7 +307,7 @@ class Sandboxes:
 
 
 class PlantedFiles:
-    """Compares the obeyed files in the session's folders before and after a command."""
+    """Compares the autorun files in the session's folders before and after a command."""
 
     def __init__(self, folders: Iterable[str]) -> None:
         self._folders = tuple(folders)
@@ -330,7 +330,7 @@ class PlantedFiles:
         return [path for path in new if move_aside(path)]
 
     def _present(self) -> set[str]:
-        present = {path for folder in self._folders for path in obeyed_files_in(folder)}
+        present = {path for folder in self._folders for path in autorun_files_in(folder)}
         if not self._has_mounts:
             present |= {file for folder in open_folders(self._folders) for file in files_below(folder)}
         return present

@@ -6,18 +6,18 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from coderelay.workspace.trees.git import Git, nul_ended, nul_split
 from coderelay.workspace.trees.repository import read_regular
-from coderelay.workspace.trees.shadow_repository import Shadow
+from coderelay.workspace.trees.shadow_repository import ShadowRepository
 
 RULES = b".gitignore"
 _MOST_RULES = 1 << 20
 
 
-def ignored_paths(shadow: Shadow, paths: Sequence[bytes]) -> list[bytes]:
+def ignored_paths(shadow: ShadowRepository, paths: Sequence[bytes]) -> list[bytes]:
     """Those of the paths that match an ignore rule, tracked or not. Paths start at the root of the work tree."""
     return _ignored(shadow.git, paths)
 
 
-def ignored_paths_in_tree(shadow: Shadow, tree: str, prefix: bytes, paths: Sequence[bytes]) -> list[bytes]:
+def ignored_paths_in_tree(shadow: ShadowRepository, tree: str, prefix: bytes, paths: Sequence[bytes]) -> list[bytes]:
     """Like `ignored_paths`, by the rules in an earlier tree of a folder and the current rules above the folder, which
     the tree does not contain."""
     with tempfile.TemporaryDirectory(prefix="rules-", dir=shadow.folder) as place:

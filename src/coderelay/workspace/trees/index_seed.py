@@ -6,11 +6,11 @@ from contextlib import suppress
 
 from coderelay.workspace.trees.git import GitFailed, nul_ended, nul_split
 from coderelay.workspace.trees.repository import NoRepository, read_regular
-from coderelay.workspace.trees.shadow_repository import Shadow, index_mark
+from coderelay.workspace.trees.shadow_repository import ShadowRepository, index_mark
 from coderelay.workspace.trees.tree_diff import MARKED
 
 
-def begin_index(shadow: Shadow) -> list[bytes]:
+def begin_index(shadow: ShadowRepository) -> list[bytes]:
     """Copy the person's index, and invalidate entries that may differ from the bytes on disk. If we already have an
     index, it stays, and the paths that it may lack are returned."""
     if os.path.exists(shadow.index):
@@ -26,7 +26,7 @@ def begin_index(shadow: Shadow) -> list[bytes]:
     return []
 
 
-def _follow_index(shadow: Shadow) -> list[bytes]:
+def _follow_index(shadow: ShadowRepository) -> list[bytes]:
     """Files that the person's git tracks although they are ignored, if its index has changed since we last looked."""
     mark = index_mark(shadow.repository)
     if mark == shadow.remembered("adopted"):
@@ -41,7 +41,7 @@ def _follow_index(shadow: Shadow) -> list[bytes]:
     return found
 
 
-def borrow_index(shadow: Shadow) -> None:
+def borrow_index(shadow: ShadowRepository) -> None:
     """Copy the person's index unchanged, or use the checked-out commit if the index is damaged."""
     shadow.copy_index("index")
     try:
@@ -54,7 +54,7 @@ def borrow_index(shadow: Shadow) -> None:
             shadow.reader.run("read-tree", head)
 
 
-def _distrust(shadow: Shadow) -> None:
+def _distrust(shadow: ShadowRepository) -> None:
     """Clear the stat data of some entries, so that git reads their files again. That is needed where git was told not
     to look (assume-unchanged, sparse), and where a conversion or filter was applied on the way into the index: then
     sizes differ."""
@@ -86,7 +86,7 @@ class _Entry:
             return True  # git notices that the file is gone
 
 
-def _copy_trees(shadow: Shadow) -> None:
+def _copy_trees(shadow: ShadowRepository) -> None:
     """Copy the tree objects of the checked-out commit into one pack of ours. The index refers to them (a sparse index
     instead of listing files), and git searches long for each missing one. Then only file contents are missing, and
     git need not be given the person's objects."""
@@ -99,7 +99,7 @@ def _copy_trees(shadow: Shadow) -> None:
             shadow.reader.run("pack-objects", "-q", "--window=0", to, given=b"\n".join(trees) + b"\n")
 
 
-def _has_filters(shadow: Shadow, entries: Sequence[_Entry]) -> bool:
+def _has_filters(shadow: ShadowRepository, entries: Sequence[_Entry]) -> bool:
     """Whether attributes name a filter. A filter may keep the size of a file, so then every file is read once."""
     top = shadow.repository.root
     files = [os.path.join(top, os.fsdecode(e.path)) for e in entries if e.path.endswith(b".gitattributes")]

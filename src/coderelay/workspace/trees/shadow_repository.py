@@ -50,7 +50,7 @@ _CONFIG = """\
 """
 
 
-class Shadow:
+class ShadowRepository:
     """Our git folder for one work tree. `source` is the environment in which git is found."""
 
     def __init__(

@@ -15,13 +15,13 @@ from contextlib import suppress
 from msgspec import Struct, structs
 
 from coderelay.protocol.errors import CoderError
-from coderelay.protocol.session_info import FileChange, FilesDiff
+from coderelay.protocol.query_results import FileChange, FilesDiff
 from coderelay.workspace.trees import index_seed, tree_diff, tree_writer
 from coderelay.workspace.trees.git import Cancellation, GitFailed, nul_ended, nul_split, run_cancellable
 from coderelay.workspace.trees.git_head import root_of
 from coderelay.workspace.trees.ignored_files import ignored_paths
 from coderelay.workspace.trees.repository import folder_alone, repository_of
-from coderelay.workspace.trees.shadow_repository import Shadow
+from coderelay.workspace.trees.shadow_repository import ShadowRepository
 from coderelay.workspace.trees.tree_writer import DEFAULT_LIMITS, OmittedPath, TreeLimits, WrittenTree
 
 _MOST_NAMED = 500
@@ -93,15 +93,15 @@ class Trees:
             lambda cancellation: self._worktree_changes(os.path.realpath(folder), cancellation)
         )
 
-    def shadow(self, tree: Snapshot, cancellation: Cancellation) -> Shadow:
+    def shadow(self, tree: Snapshot, cancellation: Cancellation) -> ShadowRepository:
         """The shadow repository that holds a snapshot. Raises NoRepository."""
         return self._shadow(tree.folder, tree.alone, cancellation)
 
-    def _shadow(self, folder: str, alone: bool, cancellation: Cancellation) -> Shadow:
+    def _shadow(self, folder: str, alone: bool, cancellation: Cancellation) -> ShadowRepository:
         person = self._source.get("HOME", "/")
         repository = folder_alone(folder, person) if alone or root_of(folder) is None else repository_of(folder)
         digest = hashlib.sha256(os.fsencode(f"{repository.hash_name()} {folder}")).hexdigest()[:32]
-        return Shadow(os.path.join(self.home, FOLDER, digest), repository, self._source, cancellation)
+        return ShadowRepository(os.path.join(self.home, FOLDER, digest), repository, self._source, cancellation)
 
     def _take(self, folder: str, alone: bool, also: Sequence[str], cancellation: Cancellation) -> Snapshot:
         shadow = self._shadow(folder, alone, cancellation)
@@ -117,7 +117,7 @@ class Trees:
                 return Snapshot(folder, counted.tree, counted.left_out, named, shadow.rules(), alone)
         return self._take(folder, True, also, cancellation)
 
-    def _count(self, shadow: Shadow, folder: str, names: Sequence[bytes]) -> WrittenTree:
+    def _count(self, shadow: ShadowRepository, folder: str, names: Sequence[bytes]) -> WrittenTree:
         try:
             tracked = index_seed.begin_index(shadow)
             return tree_writer.count(shadow, folder, [*tracked, *names], self.limits)
@@ -127,7 +127,7 @@ class Trees:
             index_seed.begin_index(shadow)
             return tree_writer.count(shadow, folder, names, self.limits)
 
-    def _keep(self, shadow: Shadow, tree: Snapshot, paths: Sequence[str]) -> Snapshot:
+    def _keep(self, shadow: ShadowRepository, tree: Snapshot, paths: Sequence[str]) -> Snapshot:
         with shadow.locked():
             prefix = tree_writer.prefix_of(shadow, tree.folder)
             found = ignored_paths(shadow, _from_top(prefix, paths))
@@ -144,7 +144,7 @@ class Trees:
         places = os.path.join(self.home, FOLDER)
         os.makedirs(places, 0o700, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="diff-", dir=places) as place:
-            shadow = Shadow(place, repository, self._source, cancellation)
+            shadow = ShadowRepository(place, repository, self._source, cancellation)
             shadow.prepare(exact=False, hidden=self.home)
             index_seed.borrow_index(shadow)
             now = tree_writer.count(shadow, folder, [], self.limits).tree
@@ -164,17 +164,17 @@ def _shown(prefix: str, paths: Sequence[bytes]) -> tuple[str, ...]:
     return tuple(tree_diff.shown(path.removeprefix(os.fsencode(prefix))) for path in paths)
 
 
-def _remembered(shadow: Shadow) -> list[bytes]:
+def _remembered(shadow: ShadowRepository) -> list[bytes]:
     return nul_split(shadow.remembered("named"))
 
 
-def _remember(shadow: Shadow, paths: Sequence[bytes]) -> None:
+def _remember(shadow: ShadowRepository, paths: Sequence[bytes]) -> None:
     if paths:
         known = dict.fromkeys([*_remembered(shadow), *paths])
         shadow.remember("named", nul_ended(list(known)[-_MOST_NAMED:]))
 
 
-def keep(shadow: Shadow, tree: str) -> None:
+def keep(shadow: ShadowRepository, tree: str) -> None:
     """Keep a tree from being pruned by a ref, whose time says when it was last the state of the folder. Now and
     then, trees beyond the newest `MOST_TREES` and trees older than 30 days are pruned."""
     refs = os.path.join(shadow.folder, "refs", "trees")

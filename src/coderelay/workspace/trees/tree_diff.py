@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from coderelay.protocol.session_info import ChangeKind, FileChange
+from coderelay.protocol.query_results import ChangeKind, FileChange
 from coderelay.workspace.trees.git import Git, nul_split
 
 MOST_DIFF_BYTES = 1 << 20

@@ -17,7 +17,7 @@ from coderelay.protocol.errors import Refusal
 from coderelay.workspace.files.openat import open_folder
 from coderelay.workspace.trees.git import Git, GitFailed, nul_ended, nul_split
 from coderelay.workspace.trees.repository import NoRepository, read_regular, repository_at
-from coderelay.workspace.trees.shadow_repository import Shadow
+from coderelay.workspace.trees.shadow_repository import ShadowRepository
 from coderelay.workspace.trees.tree_diff import MARKED, shown
 
 _ATTEMPTS = 3
@@ -59,7 +59,7 @@ class WrittenTree(Struct, frozen=True):
     left_out: tuple[OmittedPath, ...]
 
 
-def checked_out_tree(shadow: Shadow, folder: str) -> str:
+def checked_out_tree(shadow: ShadowRepository, folder: str) -> str:
     """The tree of a folder in the checked-out commit."""
     head = shadow.repository.head()
     if head is None:
@@ -69,7 +69,7 @@ def checked_out_tree(shadow: Shadow, folder: str) -> str:
     return found.decode().strip() or _empty_tree(shadow.git)
 
 
-def count(shadow: Shadow, folder: str, also: Iterable[bytes], limits: TreeLimits) -> WrittenTree:
+def count(shadow: ShadowRepository, folder: str, also: Iterable[bytes], limits: TreeLimits) -> WrittenTree:
     """Write a tree of all files beneath `folder` that git does not ignore, and of `also`, whose paths are relative to
     the root of the work tree."""
     for _ in range(_ATTEMPTS - 1):
@@ -79,7 +79,7 @@ def count(shadow: Shadow, folder: str, also: Iterable[bytes], limits: TreeLimits
     return _count(shadow, folder, also, limits)
 
 
-def _count(shadow: Shadow, folder: str, also: Iterable[bytes], limits: TreeLimits) -> WrittenTree:
+def _count(shadow: ShadowRepository, folder: str, also: Iterable[bytes], limits: TreeLimits) -> WrittenTree:
     prefix = prefix_of(shadow, folder)
     within = ["--", prefix] if prefix else []
     reasons = _repositories(shadow)
@@ -94,7 +94,7 @@ def _count(shadow: Shadow, folder: str, also: Iterable[bytes], limits: TreeLimit
     return WrittenTree(_write_tree(shadow.git, prefix), tuple(left_out))
 
 
-def with_files(shadow: Shadow, tree: str, folder: str, paths: Sequence[bytes], limits: TreeLimits) -> str:
+def with_files(shadow: ShadowRepository, tree: str, folder: str, paths: Sequence[bytes], limits: TreeLimits) -> str:
     """Add the files that a tree does not contain to it, with their current content. Returns the new tree."""
     index = os.path.join(shadow.folder, "index.more")
     git, prefix = shadow.git.with_env(GIT_INDEX_FILE=index), prefix_of(shadow, folder)
@@ -111,7 +111,7 @@ def with_files(shadow: Shadow, tree: str, folder: str, paths: Sequence[bytes], l
 class _SortedFiles:
     """Files divided into those whose content is stored (`kept`) and those that only get a mark (`marked`)."""
 
-    def __init__(self, shadow: Shadow, paths: set[bytes], limits: TreeLimits) -> None:
+    def __init__(self, shadow: ShadowRepository, paths: set[bytes], limits: TreeLimits) -> None:
         self._shadow = shadow
         self._top = os.fsencode(shadow.repository.root)
         self._limits = limits
@@ -203,7 +203,7 @@ def _above(path: bytes) -> Iterable[bytes]:
         yield path
 
 
-def _repositories(shadow: Shadow) -> dict[bytes, Reason]:
+def _repositories(shadow: ShadowRepository) -> dict[bytes, Reason]:
     """Nested repositories in the index. One that became an ordinary folder is dropped, so that git looks into it."""
     root = shadow.repository.root
     if not shadow.remembered("repositories") and not os.path.lexists(os.path.join(root, ".gitmodules")):
@@ -235,7 +235,7 @@ def _empty_tree(git: Git) -> str:
     return git.run("mktree").decode().strip()
 
 
-def prefix_of(shadow: Shadow, folder: str) -> str:
+def prefix_of(shadow: ShadowRepository, folder: str) -> str:
     """The path of a folder from the root of the work tree, with a slash at its end; empty for the root."""
     relative = os.path.relpath(folder, shadow.repository.root)
     return "" if relative == "." else relative.replace(os.sep, "/") + "/"

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from coderelay.workspace.trees.git import Blobs, Cancellation, Git, GitFailed, run_cancellable
 from coderelay.workspace.trees.ignored_files import RULES, ignored_paths, ignored_paths_in_tree
-from coderelay.workspace.trees.shadow_repository import Shadow
+from coderelay.workspace.trees.shadow_repository import ShadowRepository
 from coderelay.workspace.trees.snapshots import Snapshot, Trees
 from coderelay.workspace.trees.tree_diff import MARKED, EntryPair, TreeEntry, pairs_between, shown
 from coderelay.workspace.trees.tree_files import LINK, FolderFiles, TreeFile
@@ -61,7 +61,7 @@ def _oserror_told() -> Generator[None]:
 class _Plan:
     """What undo will do to each path (`_todo`), and which paths it leaves alone. Made before anything is written."""
 
-    def __init__(self, shadow: Shadow, before: Snapshot, after: Snapshot, most_bytes: int) -> None:
+    def __init__(self, shadow: ShadowRepository, before: Snapshot, after: Snapshot, most_bytes: int) -> None:
         self._git = shadow.reader
         self._beneath = FolderFiles(after.folder, shadow.hash_name, most_bytes)
         self._seen: dict[bytes, TreeFile | None] = {}
@@ -194,7 +194,7 @@ def _uncovered(pairs: Sequence[EntryPair]) -> list[bytes]:
     ]
 
 
-def _unknown(shadow: Shadow, before: Snapshot, after: Snapshot, pairs: Sequence[EntryPair]) -> list[bytes]:
+def _unknown(shadow: ShadowRepository, before: Snapshot, after: Snapshot, pairs: Sequence[EntryPair]) -> list[bytes]:
     """Files that may only appear to be new, because they were ignored before and nobody named them."""
     new = [pair.path for pair in pairs if pair.before is None]
     if before.rules != after.rules:

@@ -14,9 +14,9 @@ from coderelay.protocol.calls import Seen, first_sentence
 from coderelay.protocol.content import Note
 from coderelay.protocol.events import MessageAdded
 from coderelay.protocol.modes import mode_spec
+from coderelay.protocol.query_results import Item, SkillShown, SubagentShown
 from coderelay.protocol.session_events import Mode
-from coderelay.protocol.session_info import Item, SkillShown, SubagentShown
-from coderelay.session.background import background_topic, over_topic, status_text
+from coderelay.session.background_commands import background_topic, over_topic, status_text
 from coderelay.session.state import BackgroundCommand, State, is_list, items_of, last_list
 from coderelay.workspace.files.disk import Disk
 from coderelay.workspace.trees.git_head import branch_in, root_of
@@ -113,7 +113,9 @@ def change_notes(seen: Mapping[str, str], disk: Disk) -> list[Note]:
 
 
 def _changed(path: str, disk: Disk) -> Note:
-    now = "has changed since you read it; read it again before you rely on it" if disk.mark(path) else "is gone"
+    now = (
+        "has changed since you read it; read it again before you rely on it" if disk.fingerprint(path) else "is gone"
+    )
     return Note(f"file:{path}", f"<file-changed>{disk.relative(path)} {now}.</file-changed>")
 
 

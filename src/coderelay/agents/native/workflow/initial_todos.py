@@ -16,7 +16,7 @@ from coderelay.agents.native.workflow.settings import Language
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Note
 from coderelay.protocol.ids import CallId, new_id
-from coderelay.protocol.session_info import Item, TodoArguments
+from coderelay.protocol.query_results import Item, TodoArguments
 from coderelay.session.state import has_open, todos
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace

@@ -61,22 +61,22 @@ _PGREP = Options(
 _PSTREE = Options(short="apulnsAhTgc", text_operands=1, most_operands=1)
 
 
-def recognise_echo(words: Sequence[Word], place: CommandFolders) -> None:
+def recognise_echo(words: Sequence[Word], folders: CommandFolders) -> None:
     """echo prints its words; a glob may only expand to file names of the workspace."""
     for word in words:
         check_pattern(word)
-        if word.glob and not place.holds(word.text):
+        if word.glob and not folders.holds(word.text):
             raise NotReadOnly(say("{path} is outside the workspace", path=word.text))
 
 
-def recognise_printf(words: Sequence[Word], place: CommandFolders) -> None:
+def recognise_printf(words: Sequence[Word], folders: CommandFolders) -> None:
     """No option is accepted, because `-v` evaluates a name, and only formats that print: `%n` sets a variable."""
     if not words or words[0].glob or not _FORMAT.fullmatch(words[0].text) or words[0].text.startswith("-"):
         raise NotReadOnly("printf is given no plain format")
-    recognise_echo(words, place)
+    recognise_echo(words, folders)
 
 
-def recognise_test(words: Sequence[Word], place: CommandFolders) -> None:
+def recognise_test(words: Sequence[Word], folders: CommandFolders) -> None:
     texts = [word.text for word in words]
     texts = texts[1:] if texts[:1] == ["!"] else texts
     match texts:
@@ -93,11 +93,11 @@ def recognise_test(words: Sequence[Word], place: CommandFolders) -> None:
     if any(word.glob for word in words):
         raise NotReadOnly("a pattern is not a plain word")
     for path in paths:
-        if not place.holds(path):
+        if not folders.holds(path):
             raise NotReadOnly(say("{path} is outside the workspace", path=path))
 
 
-def recognise_date(words: Sequence[Word], place: CommandFolders) -> None:
+def recognise_date(words: Sequence[Word], folders: CommandFolders) -> None:
     """Accepts options that only print a time, with -d the given one."""
     texts = [word.text for word in words]
     if "-d" in texts[:-1] and not words[texts.index("-d") + 1].glob:
@@ -107,29 +107,29 @@ def recognise_date(words: Sequence[Word], place: CommandFolders) -> None:
         raise NotReadOnly("date may set the clock")
 
 
-def recognise_printenv(words: Sequence[Word], place: CommandFolders) -> None:
+def recognise_printenv(words: Sequence[Word], folders: CommandFolders) -> None:
     if not words or any(word.text not in _VARIABLES for word in words):
         raise NotReadOnly("the environment may hold secrets")
 
 
-def recognise_ulimit(words: Sequence[Word], place: CommandFolders) -> None:
+def recognise_ulimit(words: Sequence[Word], folders: CommandFolders) -> None:
     if len(words) > 1 or any(not re.fullmatch(r"-[SH]?[acdfnstuv]", word.text) for word in words):
         raise NotReadOnly("ulimit may change what the shell may use")
 
 
 PLAIN: dict[str, Program] = {
-    "echo": Program(recognise=recognise_echo, names_only=True),
-    "printf": Program(recognise=recognise_printf, names_only=True),
-    "test": Program(recognise=recognise_test, names_only=True),
-    "date": Program(recognise=recognise_date, names_only=True),
+    "echo": Program(recognise=recognise_echo, only_names=True),
+    "printf": Program(recognise=recognise_printf, only_names=True),
+    "test": Program(recognise=recognise_test, only_names=True),
+    "date": Program(recognise=recognise_date, only_names=True),
     "printenv": Program(recognise=recognise_printenv),
     "ulimit": Program(recognise=recognise_ulimit),
     "mkdir": Program(
         edits=Options(short="pv", long=("--parents", "--verbose")),
         builds={(): Build(Options(short="pv"), changes=True)},
-        names_only=True,
+        only_names=True,
     ),
-    "touch": Program(edits=Options(short="acm"), builds={(): Build(changes=True)}, names_only=True),
+    "touch": Program(edits=Options(short="acm"), builds={(): Build(changes=True)}, only_names=True),
 }
 
 
@@ -137,36 +137,36 @@ def lists_archive(program: str, option: str) -> bool:
     return option in _UNZIP_LISTS if program == "unzip" else _LISTS.fullmatch(option) is not None
 
 
-def recognise_tar(words: Sequence[Word], place: CommandFolders) -> None:
+def recognise_tar(words: Sequence[Word], folders: CommandFolders) -> None:
     """Only `tf`, perhaps with more letters, and an archive without a colon, which would name another machine."""
     if len(words) < 2 or not lists_archive("tar", words[0].text):
         raise NotReadOnly("tar is only known to be harmless when it lists, as tar tf")
-    _check_names(words[1:], place)
+    _check_names(words[1:], folders)
     if ":" in words[1].text:
         raise NotReadOnly("tar may ask another machine")
 
 
-def recognise_unzip(words: Sequence[Word], place: CommandFolders) -> None:
+def recognise_unzip(words: Sequence[Word], folders: CommandFolders) -> None:
     if len(words) < 2 or not lists_archive("unzip", words[0].text):
         raise NotReadOnly("unzip is only known to be harmless when it lists, as unzip -l")
-    _check_names(words[1:], place)
+    _check_names(words[1:], folders)
 
 
-def _check_names(words: Sequence[Word], place: CommandFolders) -> None:
+def _check_names(words: Sequence[Word], folders: CommandFolders) -> None:
     for word in words:
         if word.glob or (word.text.startswith("-") and word.text != "-"):
             raise NotReadOnly(f"{word.text} could be an option")
-        if not place.holds(word.text):
+        if not folders.holds(word.text):
             raise NotReadOnly(say("{path} is outside the workspace", path=word.text))
 
 
 ARCHIVERS: dict[str, Program] = {
-    "tar": Program(recognise=recognise_tar, names_only=True),
-    "unzip": Program(recognise=recognise_unzip, names_only=True),
+    "tar": Program(recognise=recognise_tar, only_names=True),
+    "unzip": Program(recognise=recognise_unzip, only_names=True),
 }
 
 
-def recognise_ps(words: Sequence[Word], place: CommandFolders) -> None:
+def recognise_ps(words: Sequence[Word], folders: CommandFolders) -> None:
     """Checks each option and field, because `e` without a dash and some fields show the environment of a process."""
     rest = [word.text for word in words]
     while rest:
@@ -185,23 +185,23 @@ def recognise_ps(words: Sequence[Word], place: CommandFolders) -> None:
         raise NotReadOnly("ps may show the environment of a process")
 
 
-def recognise_top(words: Sequence[Word], place: CommandFolders) -> None:
+def recognise_top(words: Sequence[Word], folders: CommandFolders) -> None:
     if not all(_TOP.fullmatch(word.text) for word in words) or not any("b" in word.text for word in words):
         raise NotReadOnly("top is known to only print when it runs once, as -bn1")
 
 
-def recognise_lsof(words: Sequence[Word], place: CommandFolders) -> None:
+def recognise_lsof(words: Sequence[Word], folders: CommandFolders) -> None:
     if not words or not all(_LSOF.fullmatch(word.text) for word in words):
         raise NotReadOnly("only lsof of ports and processes is known to be harmless")
 
 
-def recognise_jobs(words: Sequence[Word], place: CommandFolders) -> None:
+def recognise_jobs(words: Sequence[Word], folders: CommandFolders) -> None:
     if any(word.text not in ("-l", "-p", "-r", "-s") for word in words):
         raise NotReadOnly("jobs may run a program")
 
 
 PROCESS_VIEWERS: dict[str, Program] = {
-    "ps": Program(recognise=recognise_ps, names_only=True),
+    "ps": Program(recognise=recognise_ps, only_names=True),
     "top": Program(recognise=recognise_top),
     "pgrep": Program(_PGREP),
     "pstree": Program(_PSTREE),

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 
 from coderelay.policy.shell.parser import Word
+from coderelay.policy.shell.programs.file_readers import FILE_READERS
 from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly, Options, Program, check_pattern
-from coderelay.policy.shell.programs.readers import READERS
 from coderelay.protocol.translatable import say
 
 RUN_ACTIONS = ("-exec", "-execdir", "-ok", "-okdir")
@@ -23,14 +23,14 @@ _NEWER_THAN = re.compile(r"-newer[aBcm]t")
 _OF_FILES = {"-newer", "-anewer", "-cnewer", "-samefile"}
 
 
-def recognise_find(words: Sequence[Word], place: CommandFolders) -> Sequence[Word] | None:
+def recognise_find(words: Sequence[Word], folders: CommandFolders) -> Sequence[Word] | None:
     """Refuses actions that write or run. Returns the arguments of an `-exec`, which must be recognised as well."""
     rest = list(words)
     inner: list[Word] | None = None
     while rest and rest[0].text in ("-L", "-H", "-P"):
         rest.pop(0)
     while rest and not rest[0].text.startswith("-") and rest[0].text not in ("(", "!"):
-        _check_file(rest.pop(0), place)
+        _check_file(rest.pop(0), folders)
     while rest:
         word = rest.pop(0)
         if word.glob:
@@ -40,7 +40,7 @@ def recognise_find(words: Sequence[Word], place: CommandFolders) -> Sequence[Wor
         if word.text == "-exec" and inner is None:
             inner = _exec(rest)
         elif word.text in _OF_FILES and rest:
-            _check_file(rest.pop(0), place)
+            _check_file(rest.pop(0), folders)
         elif (word.text in _WITH_VALUE or _NEWER_THAN.fullmatch(word.text)) and rest:
             if rest.pop(0).glob:
                 raise NotReadOnly("an unquoted pattern becomes file names before find sees it")
@@ -56,7 +56,7 @@ def _exec(rest: list[Word]) -> list[Word]:
     if not rest or not inner:
         raise NotReadOnly("find -exec has no end")
     rest.pop(0)
-    reader = READERS.get(inner[0].text)
+    reader = FILE_READERS.get(inner[0].text)
     if reader is None or reader.reads is None or not _takes_many(reader.reads) or inner[-1].text != "{}":
         raise NotReadOnly("find -exec runs a program")
     if any("{}" in each.text for each in inner[:-1]):
@@ -69,12 +69,12 @@ def _takes_many(known: Options) -> bool:
     return known.any_option or not (known.text_operands or known.most_operands is not None or known.at_files)
 
 
-def _check_file(word: Word, place: CommandFolders) -> None:
+def _check_file(word: Word, folders: CommandFolders) -> None:
     check_pattern(word)
     if word.glob and word.text[0] in "*?":
         raise NotReadOnly(f"the pattern {word.text} could become an action")
-    if not place.holds(word.text):
+    if not folders.holds(word.text):
         raise NotReadOnly(say("{path} is outside the workspace", path=word.text))
 
 
-FIND = Program(recognise=recognise_find, whole=True, starts=0)
+FIND = Program(recognise=recognise_find, whole=True, command_at=0)

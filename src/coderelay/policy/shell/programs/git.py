@@ -155,17 +155,17 @@ _DANGERS = {
 }
 
 
-def recognise_git(words: Sequence[Word], place: CommandFolders) -> None:
+def recognise_git(words: Sequence[Word], folders: CommandFolders) -> None:
     """Raises NotReadOnly for every git command that is not known to only look."""
     rest = list(words)
-    root = place.at_root
+    root = folders.at_root
     while rest and rest[0].text.startswith("-"):
         option = rest.pop(0).text
         if option == "--version" and not rest:
             return
         if option == "-C" and rest and not rest[0].glob:
             folder = rest.pop(0).text
-            root = root if folder == "." else folder.startswith("/") and place.is_root(folder)
+            root = root if folder == "." else folder.startswith("/") and folders.is_root(folder)
         elif option not in ("--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"):
             raise NotReadOnly(say("the git option {option} may change things", option=option))
     if not root:
@@ -176,8 +176,8 @@ def recognise_git(words: Sequence[Word], place: CommandFolders) -> None:
         raise NotReadOnly("git would have a signature checked by another program")
     if any(each.text.startswith("-") for each in _after_the_options(rest)[1:]):
         raise NotReadOnly("git blame takes options even behind --")
-    _subcommand(rest, place)
-    if not place.sandboxed:
+    _subcommand(rest, folders)
+    if not folders.sandboxed:
         raise NotReadOnly("git may start programs that a repository names, and there is no sandbox")
 
 
@@ -190,25 +190,25 @@ def has_git_table(words: Sequence[str]) -> bool:
     return name in SUBCOMMANDS or name in _ONLY_WITH or name in ("reflog", "config") or (name, second) in _WORDS
 
 
-def _subcommand(words: list[Word], place: CommandFolders) -> Operands | None:
+def _subcommand(words: list[Word], folders: CommandFolders) -> Operands | None:
     name, second = words[0].text, words[1].text if len(words) > 1 else ""
     if (name, second) in _WORDS:
-        return check(words[2:], _WORDS[name, second], place)
+        return check(words[2:], _WORDS[name, second], folders)
     if name == "reflog" and (not second or second.startswith("-")):
-        return check(words[1:], _WORDS["reflog", "show"], place)
+        return check(words[1:], _WORDS["reflog", "show"], folders)
     if name == "config" and len(words) == 2 and re.fullmatch(r"[a-z]+(\.[\w-]+)+", second, re.IGNORECASE):
         return None
     if name in ("branch", "tag") and _LISTS & {word.text for word in words}:
-        return check(words[1:], Options(short="arvil", joined="n", long=_LIST, text_operands=99), place)
+        return check(words[1:], Options(short="arvil", joined="n", long=_LIST, text_operands=99), folders)
     if name in _ONLY_WITH:
         known, needed = _ONLY_WITH[name]
-        operands = check(words[1:], known, place)
+        operands = check(words[1:], known, folders)
         if not set(needed) & set(operands.options):
             raise NotReadOnly(say("git {name} only reads with {option}", name=name, option=needed[-1]))
         return operands
     if name not in SUBCOMMANDS:
         raise NotReadOnly(say("git {name} may change things", name=name))
-    return check(words[1:], SUBCOMMANDS[name], place)
+    return check(words[1:], SUBCOMMANDS[name], folders)
 
 
 def _after_the_options(words: list[Word]) -> list[Word]:
@@ -244,12 +244,12 @@ GIT = Program(
         ("add",): Build(Options(short="AuvN", long=("--all", "--update", "--verbose")), changes=True),
         ("commit",): Build(
             Options(short="aqv", texts="m", long=("--all", "--message=", "--quiet"), most_operands=0),
-            kept=("-a", "--all"),
+            signature_options=("-a", "--all"),
             changes=True,
         ),
     },
     whole=True,
-    starts_behind=("foreach", "run", "--exec", "-x"),
+    command_after=("foreach", "run", "--exec", "-x"),
     find_danger=find_git_danger,
     network=frozenset(("fetch", "pull", "push", "clone", "ls-remote")),
 )

@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec import Struct
 
 from coderelay.policy.shell.parser import Word
-from coderelay.protocol.secret_places import secret_place
+from coderelay.protocol.secret_paths import secret_place
 from coderelay.protocol.translatable import say
 
 # System files that every read-only program may read, because they hold no secrets.
@@ -113,7 +113,7 @@ class Operands(Struct, frozen=True):
     given: tuple[OptionWord, ...] = ()
 
 
-def check(words: Sequence[Word], known: Options, place: CommandFolders) -> Operands:
+def check(words: Sequence[Word], known: Options, folders: CommandFolders) -> Operands:
     """Parses an argument vector. Raises NotReadOnly for unknown options and for paths outside of the workspace."""
     operands: list[Word] = []
     seen: list[str] = []
@@ -137,13 +137,13 @@ def check(words: Sequence[Word], known: Options, place: CommandFolders) -> Opera
         elif word.text in known.single_dash:
             seen.append(word.text)
         elif word.text.startswith("--"):
-            seen.append(_long(word, rest, known, place))
+            seen.append(_long(word, rest, known, folders))
         elif known.numbers and word.text[1:].isascii() and word.text[1:].isdigit():
             seen.append("-n")
         else:
-            seen += _short(word, rest, known, place)
+            seen += _short(word, rest, known, folders)
         if operands and word.text != "-" and word.text.startswith("-") and len(rest) < behind:
-            _check_files([words[-len(rest) - 1].text], place)  # some programs take the value for an operand
+            _check_files([words[-len(rest) - 1].text], folders)  # some programs take the value for an operand
         taken = words[len(words) - behind - 1 : len(words) - len(rest)]
         given.append(OptionWord(tuple(seen[before:]), tuple(each.text for each in taken)))
     texts = 0 if set(seen) & set(known.instead) else known.text_operands
@@ -156,7 +156,7 @@ def check(words: Sequence[Word], known: Options, place: CommandFolders) -> Opera
     paths = [each.text for each in operands[texts:]]
     if known.at_files and any(path.startswith("@") for path in paths):
         raise NotReadOnly("a file of arguments could hold any option")
-    _check_files(paths, place)
+    _check_files(paths, folders)
     return Operands(tuple(each.text for each in operands[:texts]), tuple(paths), tuple(seen), tuple(given))
 
 
@@ -166,7 +166,7 @@ def check_pattern(word: Word) -> None:
         raise NotReadOnly(say("the pattern {pattern} could leave the workspace", pattern=word.text))
 
 
-def _long(word: Word, rest: list[Word], known: Options, place: CommandFolders) -> str:
+def _long(word: Word, rest: list[Word], known: Options, folders: CommandFolders) -> str:
     name, joined, value = word.text.partition("=")
     if word.glob and not joined:
         raise NotReadOnly(say("the pattern {pattern} could become an option", pattern=word.text))
@@ -178,12 +178,12 @@ def _long(word: Word, rest: list[Word], known: Options, place: CommandFolders) -
         if not joined and ending != "=?":
             value = _next(word, rest)
         if ending == "=/":
-            _check_files([value], place)
+            _check_files([value], folders)
         return name
     raise NotReadOnly(say("the option {option} may change things", option=name))
 
 
-def _short(word: Word, rest: list[Word], known: Options, place: CommandFolders) -> list[str]:
+def _short(word: Word, rest: list[Word], known: Options, folders: CommandFolders) -> list[str]:
     letters = word.text[1:]
     seen: list[str] = []
     for at, letter in enumerate(letters):
@@ -196,7 +196,7 @@ def _short(word: Word, rest: list[Word], known: Options, place: CommandFolders) 
             raise NotReadOnly(say("the option {option} may change things", option=f"-{letter}"))
         value = letters[at + 1 :] or _next(word, rest)
         if letter in known.files:
-            _check_files([value], place)
+            _check_files([value], folders)
         return seen
     if word.glob:
         raise NotReadOnly(say("the pattern {pattern} could become an option", pattern=word.text))
@@ -210,9 +210,9 @@ def _next(word: Word, rest: list[Word]) -> str:
     return rest.pop(0).text
 
 
-def _check_files(paths: Sequence[str], place: CommandFolders) -> None:
+def _check_files(paths: Sequence[str], folders: CommandFolders) -> None:
     for path in paths:
-        if path != "-" and not place.holds(path):
+        if path != "-" and not folders.holds(path):
             raise NotReadOnly(say("{path} is outside the workspace", path=path))
         if secret := secret_place(path):
             raise NotReadOnly(say("it touches {path}, which may hold secrets", path=secret))
@@ -221,13 +221,14 @@ def _check_files(paths: Sequence[str], place: CommandFolders) -> None:
 class Build(Struct, frozen=True):
     """One use of a program that runs tests or a build, or that `changes` files in a way that is easy to see.
 
-    Only the listed options are known. `kept` are the options that a remembered command keeps, because with them or
-    without them the program runs or writes something else: `--fix`, but also `--check`. Operands are `files` of the
-    workspace, any of which may stand there, or `targets`, each of which does something of its own and is kept too.
+    Only the listed options are known. `signature_options` are those that a remembered command keeps, because with
+    them or without them the program runs or writes something else: `--fix`, but also `--check`. Operands are `files`
+    of the workspace, any of which may stand there, or `targets`, each of which does something of its own and is kept
+    too.
     """
 
     options: Options = Options()
-    kept: tuple[str, ...] = ()
+    signature_options: tuple[str, ...] = ()
     operands: Literal["files", "targets"] = "files"
     changes: bool = False
 
@@ -239,15 +240,15 @@ class Program(Struct, frozen=True):
     `recognise` accepts, or one of the `version` options alone. It only makes files and folders when it is given the
     options in `edits`. `builds` maps the words behind the program's name to what is known about that use.
 
-    What is read: `names_only` programs show names, sizes and times of files but not their contents. `searches` is
-    true for programs that look for a pattern in files, `whole` for those that may read all files of a folder. `tells`
-    says that the words are messages for people, and none of them is run.
+    What is read: `only_names` programs show names, sizes and times of files but not their contents. `searches` is
+    true for programs that look for a pattern in files, `whole` for those that may read all files of a folder.
+    `words_are_messages` says that the words are messages for people, and none of them is run.
 
-    Other commands in its words: `starts` is how many operands of its own stand before the command that the program
-    starts, or None if it starts none. If `plain_start` is true, `unwrap` knows its options and finds that command
-    exactly. A command also stands behind each of the words in `starts_behind`. `adds_words` says that the command
-    gets more words than are written. `texts` says that `each` word may be the text of a command, or that all words
-    `joined` are one.
+    Other commands in its words: `command_at` is how many operands of its own stand before the command that the
+    program starts, or None if it starts none. If `plain_start` is true, `unwrap` knows its options and finds that
+    command exactly. A command also stands behind each of the words in `command_after`. `adds_words` says that the
+    command gets more words than are written. `command_texts` says that `each` word may be the text of a command, or
+    that all words `joined` are one.
 
     Interpreters run `commands` (a shell), `code` in another language, or a `file` in the present shell. A shell runs
     the text behind `-c`, and behind the `text_options` that it has beside that one. The text of a shell with its
@@ -264,15 +265,15 @@ class Program(Struct, frozen=True):
     version: tuple[str, ...] = ()
     edits: Options | None = None
     builds: Mapping[tuple[str, ...], Build] = {}
-    names_only: bool = False
+    only_names: bool = False
     searches: bool = False
     whole: bool = False
-    tells: bool = False
-    starts: int | None = None
+    words_are_messages: bool = False
+    command_at: int | None = None
     plain_start: bool = False
-    starts_behind: tuple[str, ...] = ()
+    command_after: tuple[str, ...] = ()
     adds_words: bool = False
-    texts: Literal["", "each", "joined"] = ""
+    command_texts: Literal["", "each", "joined"] = ""
     interprets: Literal["", "commands", "code", "file"] = ""
     text_options: tuple[str, ...] = ()
     own_syntax: bool = False

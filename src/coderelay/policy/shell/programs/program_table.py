@@ -4,13 +4,13 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from coderelay.policy.shell.build_programs import BUILDERS
 from coderelay.policy.shell.parser import Word
 from coderelay.policy.shell.programs.basic_programs import ARCHIVERS, PLAIN, PROCESS_VIEWERS
+from coderelay.policy.shell.programs.build_tools import BUILD_TOOLS
+from coderelay.policy.shell.programs.file_readers import FILE_READERS
 from coderelay.policy.shell.programs.find import FIND
 from coderelay.policy.shell.programs.git import GIT
 from coderelay.policy.shell.programs.options import EVERY_USE, Build, CommandFolders, NotReadOnly, Program
-from coderelay.policy.shell.programs.readers import READERS
 from coderelay.policy.shell.programs.sed_awk_jq import LANGUAGES
 from coderelay.policy.shell.programs.wrappers import WRAPPERS
 
@@ -24,7 +24,7 @@ _ONLINE = (
     "sftp", "ftp", "telnet", "ping", "dig", "nslookup", "apt", "apt-get", "dnf", "yum", "apk", "brew", "aws",
     "gcloud", "az",
 )  # fmt: skip
-MACHINE: dict[str, Program] = {
+SYSTEM_PROGRAMS: dict[str, Program] = {
     **dict.fromkeys(("rm", "unlink"), Program(danger="it removes files")),
     "rmdir": Program(danger="it removes folders"),
     "shred": Program(danger="it destroys files"),
@@ -49,7 +49,9 @@ MACHINE: dict[str, Program] = {
     "podman": Program(danger="it can reach the whole machine", network=_IMAGES),
     "terraform": Program(danger="it changes infrastructure"),
     "kubectl": Program(danger="it changes a cluster", network=EVERY_USE),
-    "ssh": Program(danger="it works on another machine", network=EVERY_USE, starts=1, texts="each", runs_input=True),
+    "ssh": Program(
+        danger="it works on another machine", network=EVERY_USE, command_at=1, command_texts="each", runs_input=True
+    ),
     "scp": Program(danger="it copies to or from another machine", network=EVERY_USE),
     "rsync": Program(danger="it copies and may remove files"),  # it uses the network if an operand names a machine
     **dict.fromkeys(("nc", "ncat"), Program(danger="it opens a connection", network=EVERY_USE, fetches=True)),
@@ -58,13 +60,13 @@ MACHINE: dict[str, Program] = {
     "wget": Program(danger="it uses the network", network=EVERY_USE, fetches=True),
     "aria2c": Program(network=EVERY_USE, fetches=True),
     "fetch": Program(fetches=True),
-    "gh": Program(network=EVERY_USE, publishes="release", version=("--version",), tells=True),
-    "glab": Program(network=EVERY_USE, tells=True),
+    "gh": Program(network=EVERY_USE, publishes="release", version=("--version",), words_are_messages=True),
+    "glab": Program(network=EVERY_USE, words_are_messages=True),
     **dict.fromkeys(_ONLINE, Program(network=EVERY_USE)),
 }
 
 
-def recognise_command(words: Sequence[Word], place: CommandFolders) -> None:
+def recognise_command(words: Sequence[Word], folders: CommandFolders) -> None:
     if not words or words[0].text not in ("-v", "-V") or any(word.glob for word in words):
         raise NotReadOnly("command runs a program")
 
@@ -80,22 +82,22 @@ SHELLS: dict[str, Program] = {
     "php": Program(interprets="code", version=("-v",)),
     "osascript": Program(interprets="code"),
     **dict.fromkeys(("tclsh", "lua", "m4", "ed", "ex", "batch"), Program(runs_input=True)),
-    **dict.fromkeys(_KEYWORDS, Program(starts=0)),
-    "command": Program(recognise=recognise_command, names_only=True, starts=0),
-    "cd": Program(names_only=True),
+    **dict.fromkeys(_KEYWORDS, Program(command_at=0)),
+    "command": Program(recognise=recognise_command, only_names=True, command_at=0),
+    "cd": Program(only_names=True),
     "hash": Program(adds_words=True),
-    **dict.fromkeys(("eval", "trap"), Program(texts="joined", danger="it runs a string as a command")),
+    **dict.fromkeys(("eval", "trap"), Program(command_texts="joined", danger="it runs a string as a command")),
     **dict.fromkeys(("source", "."), Program(interprets="file", danger="it runs a file in the shell")),
-    "alias": Program(texts="each", danger="it redefines a command name"),
-    **dict.fromkeys(("mapfile", "readarray", "compgen", "complete"), Program(texts="each")),
+    "alias": Program(command_texts="each", danger="it redefines a command name"),
+    **dict.fromkeys(("mapfile", "readarray", "compgen", "complete"), Program(command_texts="each")),
     "history": Program(danger="it shows or changes the shell's history"),
     "export": Program(danger="it changes the environment of later programs"),
 }
-KINDS = (
-    READERS, LANGUAGES, PLAIN, PROCESS_VIEWERS, ARCHIVERS, {"find": FIND, "git": GIT}, BUILDERS, WRAPPERS, SHELLS,
-    MACHINE,
+ALL_TABLES = (
+    FILE_READERS, LANGUAGES, PLAIN, PROCESS_VIEWERS, ARCHIVERS, {"find": FIND, "git": GIT}, BUILD_TOOLS, WRAPPERS,
+    SHELLS, SYSTEM_PROGRAMS,
 )  # fmt: skip
-PROGRAMS: dict[str, Program] = {name: program for kind in KINDS for name, program in kind.items()}
+PROGRAMS: dict[str, Program] = {name: program for kind in ALL_TABLES for name, program in kind.items()}
 _UNKNOWN = Program()
 _VERSIONED = re.compile(r"(python|perl|ruby|node|php)[\d.]+|(mkfs)\..*")
 _LONGEST_BUILD = max(len(words) for each in PROGRAMS.values() for words in each.builds)

@@ -4,33 +4,33 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from coderelay.policy.shell.build_programs import PIP
 from coderelay.policy.shell.parser import Word
 from coderelay.policy.shell.programs.basic_programs import lists_archive
+from coderelay.policy.shell.programs.build_tools import PIP
 from coderelay.policy.shell.programs.git import has_git_table
 from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly, check
 from coderelay.policy.shell.programs.program_table import system_name, system_program
 from coderelay.policy.shell.programs.wrappers import unwrap
-from coderelay.protocol.obeyed_files import obeyed_by
+from coderelay.protocol.autorun_files import autorun_entry
 from coderelay.protocol.translatable import say
 
 _MOST_WRAPPERS = 8
 _NEVER_EDITED = {".git", ".coder"}
 
 
-def recognise(words: Sequence[Word], place: CommandFolders) -> None:
+def recognise(words: Sequence[Word], folders: CommandFolders) -> None:
     """Returns if the command is proved to only read; otherwise raises NotReadOnly with the reason."""
     words = without_wrappers(words)
     name, program, rest = system_name(words[0].text), system_program(words[0].text), words[1:]
-    place = replace(place, reading=True)
+    folders = replace(folders, reading=True)
     if len(rest) == 1 and rest[0].text in program.version:
         return
     if program.recognise is not None:
-        inner = program.recognise(rest, place)
+        inner = program.recognise(rest, folders)
         if inner is not None:
-            recognise(inner, place)
+            recognise(inner, folders)
     elif program.reads is not None:
-        check(rest, program.reads, place)
+        check(rest, program.reads, folders)
     else:
         raise NotReadOnly(say("{program} may change things", program=name))
 
@@ -44,15 +44,15 @@ def without_wrappers(words: Sequence[Word]) -> Sequence[Word]:
     return words
 
 
-def recognise_edit(words: Sequence[Word], place: CommandFolders) -> None:
+def recognise_edit(words: Sequence[Word], folders: CommandFolders) -> None:
     """Returns if the command only makes empty files and folders in the workspace; otherwise raises NotReadOnly."""
     edits = system_program(words[0].text).edits
     if edits is None:
         raise NotReadOnly(say("{program} may do more than edit files", program=system_name(words[0].text)))
     if any(word.glob for word in words):
         raise NotReadOnly("a pattern is not a plain word")
-    for path in check(words[1:], edits, place).paths:
-        if {part.lower() for part in path.split("/")} & _NEVER_EDITED or obeyed_by(path):
+    for path in check(words[1:], edits, folders).paths:
+        if {part.lower() for part in path.split("/")} & _NEVER_EDITED or autorun_entry(path):
             raise NotReadOnly(say("{path} belongs to a tool that would run it", path=path))
 
 

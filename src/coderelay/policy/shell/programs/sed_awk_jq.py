@@ -43,11 +43,11 @@ _AWK_ACTS = re.compile(r"[>|@]|system|getline|ARGV|ARGC|ENVIRON|SYMTAB|PROCINFO|
 _JQ_ACTS = re.compile(r"\b(?:env|ENV|import|include|modulemeta|get_search_list)\b")
 
 
-def recognise_sed(words: Sequence[Word], place: CommandFolders) -> None:
+def recognise_sed(words: Sequence[Word], folders: CommandFolders) -> None:
     """Accepts scripts that print lines and substitute in the output. Only `w`, `r`, `e` and -i do more than that, so
     a script without these letters is harmless however it is parsed."""
     given = _scripts(words)
-    operands = check(words, _SED, place)
+    operands = check(words, _SED, folders)
     scripts = (*given, *operands.texts)
     if not scripts:
         raise NotReadOnly("sed has no script")
@@ -72,8 +72,8 @@ def _scripts(words: Sequence[Word]) -> list[str]:
     return found
 
 
-def recognise_awk(words: Sequence[Word], place: CommandFolders) -> None:
-    operands = check(words, _AWK, place)
+def recognise_awk(words: Sequence[Word], folders: CommandFolders) -> None:
+    operands = check(words, _AWK, folders)
     if not operands.texts or _AWK_ACTS.search("".join(_without_comparisons(operands.texts[0]))):
         raise NotReadOnly("this awk program may change things")
 
@@ -95,8 +95,8 @@ def _without_comparisons(program: str) -> Iterator[str]:
     yield program[at:]
 
 
-def recognise_jq(words: Sequence[Word], place: CommandFolders) -> None:
-    operands = check(_without_variables(words), _JQ, place)
+def recognise_jq(words: Sequence[Word], folders: CommandFolders) -> None:
+    operands = check(_without_variables(words), _JQ, folders)
     if not operands.texts or _JQ_ACTS.search(operands.texts[0]):
         raise NotReadOnly("this jq program may read other files")
 

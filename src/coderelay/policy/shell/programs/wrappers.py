@@ -20,22 +20,26 @@ _STARTERS = (
     "daemonize", "sshpass", "torify", "trickle", "genv", "gtimeout", "gnice", "gtime", "gstdbuf",
 )  # fmt: skip
 WRAPPERS: dict[str, Program] = {
-    **dict.fromkeys(_STARTERS, Program(starts=0)),
-    "timeout": Program(starts=1, plain_start=True),
-    **dict.fromkeys(("nice", "time"), Program(starts=0, plain_start=True)),
-    "xargs": Program(starts=0, plain_start=True, adds_words=True, runs_input=True),
-    "gxargs": Program(starts=0, adds_words=True, runs_input=True),
-    **dict.fromkeys(("parallel", "sem"), Program(starts=0, texts="each", adds_words=True, runs_input=True)),
-    **dict.fromkeys(("entr", "hyperfine", "watchexec", "runuser", "screen"), Program(starts=0, texts="each")),
-    "chroot": Program(starts=1),
-    "watch": Program(starts=0, texts="joined"),
-    **dict.fromkeys(("sudo", "doas", "pkexec"), Program(starts=0, danger=_OTHER_PERSON)),
-    "su": Program(starts=0, texts="each", danger=_OTHER_PERSON),
-    **dict.fromkeys(("flock", "tmux"), Program(starts=1, texts="each")),
-    **dict.fromkeys(("script", "sg", "nix-shell", "capsh", "asciinema"), Program(texts="each")),
-    "gdb": Program(starts_behind=("--args",), runs_input=True),
-    "lldb": Program(starts_behind=("--",)),
-    "nix": Program(starts_behind=("-c", "--command")),
+    **dict.fromkeys(_STARTERS, Program(command_at=0)),
+    "timeout": Program(command_at=1, plain_start=True),
+    **dict.fromkeys(("nice", "time"), Program(command_at=0, plain_start=True)),
+    "xargs": Program(command_at=0, plain_start=True, adds_words=True, runs_input=True),
+    "gxargs": Program(command_at=0, adds_words=True, runs_input=True),
+    **dict.fromkeys(
+        ("parallel", "sem"), Program(command_at=0, command_texts="each", adds_words=True, runs_input=True)
+    ),
+    **dict.fromkeys(
+        ("entr", "hyperfine", "watchexec", "runuser", "screen"), Program(command_at=0, command_texts="each")
+    ),
+    "chroot": Program(command_at=1),
+    "watch": Program(command_at=0, command_texts="joined"),
+    **dict.fromkeys(("sudo", "doas", "pkexec"), Program(command_at=0, danger=_OTHER_PERSON)),
+    "su": Program(command_at=0, command_texts="each", danger=_OTHER_PERSON),
+    **dict.fromkeys(("flock", "tmux"), Program(command_at=1, command_texts="each")),
+    **dict.fromkeys(("script", "sg", "nix-shell", "capsh", "asciinema"), Program(command_texts="each")),
+    "gdb": Program(command_after=("--args",), runs_input=True),
+    "lldb": Program(command_after=("--",)),
+    "nix": Program(command_after=("-c", "--command")),
 }
 _SECONDS = re.compile(r"\d+(?:\.\d+)?[smhd]?")
 _NICE = re.compile(r"-n?\d+")

@@ -8,7 +8,7 @@ from coderelay.client.language import retell, t
 from coderelay.client.tool_specs import tool_specs
 from coderelay.client.visible import visible
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Outcome, Stopped, Unknown, one_line
-from coderelay.protocol.session_info import Item, Status, TodoArguments
+from coderelay.protocol.query_results import Item, Status, TodoArguments
 from coderelay.surfaces.terminal.drawing.columns import (
     BOLD,
     DIM,

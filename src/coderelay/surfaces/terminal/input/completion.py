@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Iterable
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
-from coderelay.protocol.session_info import CommandShown
+from coderelay.protocol.query_results import CommandShown
 from coderelay.surfaces.terminal.input.completion_sources import Candidate, Offers, mention_of, unfinished_mention
 from coderelay.surfaces.terminal.input.fuzzy import best_of
 

@@ -21,7 +21,7 @@ from coderelay.client.slash_commands import COMMANDS
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListFiles, ListSessions, ShowDiff, ShowSession
-from coderelay.protocol.session_info import CommandShown
+from coderelay.protocol.query_results import CommandShown
 from coderelay.surfaces.terminal.input.fuzzy import FuzzyIndex
 
 FRESH_SECONDS = 3.0

@@ -12,7 +12,7 @@ from coderelay.protocol.commands import Command, Outcome, SendPrompt
 from coderelay.protocol.events import BatchOpened, Recorded
 from coderelay.protocol.queries import ListAsks, ShowSession
 from coderelay.session.children import AGENT
-from coderelay.surfaces.terminal.open_asks import OpenAsk, OpenAsks
+from coderelay.surfaces.terminal.ask_queue import OpenAsk, OpenAsks
 from tests.background.scene import eventually
 from tests.children.scene import child_opened, seen_from, task
 from tests.house import InHouse, house, story

@@ -16,12 +16,12 @@ from coderelay.app import App
 from coderelay.client.client import NO_CAPABILITIES
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListSessions
-from coderelay.surfaces.feishu.all_chats import AllChats
+from coderelay.surfaces.feishu.access_rules import People
+from coderelay.surfaces.feishu.account_links import Links
 from coderelay.surfaces.feishu.bot_options import BotOptions
 from coderelay.surfaces.feishu.card_outbox import ChatPlace
-from coderelay.surfaces.feishu.incoming import CardClick, ChatKind, ChatMessage, ClickAnswer
-from coderelay.surfaces.feishu.links import Links
-from coderelay.surfaces.feishu.people import People
+from coderelay.surfaces.feishu.chat_service import AllChats
+from coderelay.surfaces.feishu.incoming_events import CardClick, ChatKind, ChatMessage, ClickAnswer
 from tests.feishu.card_reader import CardRead
 from tests.feishu.recording_outbox import RecordingOutbox, Shown
 from tests.house import InHouse, house

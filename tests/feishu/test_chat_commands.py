@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from coderelay.protocol.queries import ShowSession
-from coderelay.surfaces.feishu.links import Links
-from coderelay.surfaces.feishu.people import People
+from coderelay.surfaces.feishu.access_rules import People
+from coderelay.surfaces.feishu.account_links import Links
 from tests.feishu.chat_house import ANNE, BOB, CHAT, HOST_PERSON, ChatHouse, chat_house
-from tests.feishu.test_routing import Gate
+from tests.feishu.test_message_routing import Gate
 from tests.house import story
 from tests.model_server import bash, proposes, says, script
 

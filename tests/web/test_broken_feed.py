@@ -16,7 +16,7 @@ from coderelay.protocol.live import Live
 from coderelay.store.sqlite.store import SqliteStore
 from coderelay.store.store import ChangeCursor, Changes, Projection, Store
 from coderelay.surfaces.web.hub import HubOptions
-from coderelay.surfaces.web.session_view import Frame, SessionView
+from coderelay.surfaces.web.session_frames import Frame, SessionView
 from coderelay.testing.blocking_agent import Emits, Says
 from tests.blocking.scene import blocking_house, steps
 from tests.house import house, story

@@ -72,5 +72,5 @@ def main() -> int:
             from coderelay.cli.completions import main as run_command
         case _:
             rest = arguments
-            from coderelay.cli.start import main as run_command
+            from coderelay.cli.default_command import main as run_command
     return run_command(rest)

@@ -7,10 +7,10 @@ import sys
 import time
 
 from coderelay.cli.startup.arguments import Arguments
+from coderelay.cli.startup.garbage_collection import finished_loading
 from coderelay.cli.startup.interrupts import RaisedInterrupts
-from coderelay.cli.startup.loading import finished_loading
 from coderelay.client.ask_text import agrees
-from coderelay.client.errors import error_in_words
+from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.language import retell, t
 from coderelay.models.local.install_weights import Progress, install
 from coderelay.models.local.offers import Download, find_offer, offers

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from coderelay.client.language import localize, t
 from coderelay.client.permission_ask_text import permission_in_words
-from coderelay.client.visible import visible
+from coderelay.client.visible_text import visible
 from coderelay.protocol.asks import (
     Allow,
     Answers,

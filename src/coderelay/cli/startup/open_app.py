@@ -6,11 +6,11 @@ import sys
 from collections.abc import Awaitable, Callable
 
 from coderelay.app import App
+from coderelay.cli.startup.garbage_collection import finished_loading
 from coderelay.cli.startup.interrupts import run_loop
-from coderelay.cli.startup.loading import finished_loading
-from coderelay.client.errors import error_in_words
+from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.language import retell, speak
-from coderelay.client.visible import visible
+from coderelay.client.visible_text import visible
 from coderelay.config.detect.other_tools import learn
 from coderelay.config.load import load
 from coderelay.host.host import Host

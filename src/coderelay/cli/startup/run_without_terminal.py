@@ -18,10 +18,10 @@ from coderelay.cli.startup.choose_session import (
 )
 from coderelay.cli.startup.interrupts import is_ignored, run_loop
 from coderelay.cli.startup.open_app import current_person, new_app
-from coderelay.cli.startup.untrusted import untrusted_everything, untrusted_settings
+from coderelay.cli.startup.untrusted_notice import untrusted_everything, untrusted_settings
 from coderelay.client.auto_answer import Unattended
 from coderelay.client.client import AT_THE_MACHINE, Client
-from coderelay.client.errors import error_in_words
+from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.language import retell, t
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import CoderError

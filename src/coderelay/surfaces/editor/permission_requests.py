@@ -13,7 +13,7 @@ from coderelay.acp.updates import Fields, fenced, in_content, text_block, tool_c
 from coderelay.client.ask_text import AskOption, in_words, parse_answer, shown
 from coderelay.client.ask_text import headline as headline_of
 from coderelay.client.language import t
-from coderelay.client.visible import visible
+from coderelay.client.visible_text import visible
 from coderelay.protocol.asks import (
     Allow,
     Answers,

@@ -12,7 +12,7 @@ from msgspec import Struct
 from coderelay.protocol.notebook import Notebook
 from coderelay.surfaces.feishu.card_outbox import CardOutbox
 from coderelay.surfaces.feishu.card_sender import CardSender
-from coderelay.surfaces.feishu.incoming import IncomingHandler
+from coderelay.surfaces.feishu.incoming_events import IncomingHandler
 from coderelay.surfaces.feishu.lark_api import AppCredentials, LarkApi
 from coderelay.surfaces.feishu.long_connection import LongConnection
 from coderelay.surfaces.feishu.notebook_outbox import NotebookOutbox

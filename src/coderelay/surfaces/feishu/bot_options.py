@@ -4,8 +4,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from coderelay.surfaces.feishu.access_rules import People
 from coderelay.surfaces.feishu.card_layout import CardSchema
-from coderelay.surfaces.feishu.people import People
 
 WhileRunning = Literal["queue", "steer", "stop", "ignore"]
 

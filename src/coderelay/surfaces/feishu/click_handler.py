@@ -1,11 +1,11 @@
-"""ClickHandler on cards of asks. The reply says at once which decision is in force: this one, or an earlier one."""
+"""Handles clicks on the cards of asks. The reply names the decision that is in force, perhaps an earlier one."""
 
 import logging
 import secrets
 from collections.abc import Mapping, Sequence
 
 from coderelay.client.client import Client
-from coderelay.client.errors import error_in_words
+from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.language import localize, speaking
 from coderelay.protocol.asks import Ask, Decision
 from coderelay.protocol.commands import Answered
@@ -14,15 +14,15 @@ from coderelay.protocol.ids import AskId
 from coderelay.protocol.localized import Localized
 from coderelay.protocol.queries import FindAsk, ShowSession
 from coderelay.protocol.summary import AskRow, Summary
+from coderelay.surfaces.feishu.access_rules import needs_owner, person
 from coderelay.surfaces.feishu.ask_cards import AskCards
 from coderelay.surfaces.feishu.ask_layouts import Closed, chosen_in_words
 from coderelay.surfaces.feishu.card_layout import cut
 from coderelay.surfaces.feishu.card_outbox import Card, CardOutbox
 from coderelay.surfaces.feishu.chat_records import AskCardRecord, ChatRecords
 from coderelay.surfaces.feishu.click_decisions import decision_of
-from coderelay.surfaces.feishu.incoming import CardClick, ClickAnswer
+from coderelay.surfaces.feishu.incoming_events import CardClick, ClickAnswer
 from coderelay.surfaces.feishu.message_handler import MessageHandler
-from coderelay.surfaces.feishu.people import needs_owner, person
 
 log = logging.getLogger(__name__)
 

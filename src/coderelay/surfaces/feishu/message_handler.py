@@ -6,7 +6,7 @@ import unicodedata
 from typing import Protocol
 
 from coderelay.client.client import Client
-from coderelay.client.errors import error_in_words
+from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.language import localize, retell, speaking
 from coderelay.protocol.asks import Allow, Ask, Decision, Deny, PlanAsk, PlanDecision, QuestionAsk
 from coderelay.protocol.commands import Answered, CreateSession, DeleteSession
@@ -16,6 +16,8 @@ from coderelay.protocol.localized import Localized
 from coderelay.protocol.modes import stricter_mode
 from coderelay.protocol.queries import ListAsks, ListFolders, ShowDefaults, ShowSession, WhyNotRun
 from coderelay.protocol.summary import AskRow, Summary
+from coderelay.surfaces.feishu.access_rules import person
+from coderelay.surfaces.feishu.account_links import Links
 from coderelay.surfaces.feishu.ask_layouts import Closed, chosen_in_words
 from coderelay.surfaces.feishu.bot_options import BotOptions
 from coderelay.surfaces.feishu.card_layout import Colour, card_of
@@ -24,9 +26,7 @@ from coderelay.surfaces.feishu.cards import notice_card
 from coderelay.surfaces.feishu.chat_records import ChatKey, ChatRecords, CurrentSession, Route, SessionPlace
 from coderelay.surfaces.feishu.chat_state import ChatState, state_of
 from coderelay.surfaces.feishu.execution import Execution, parse_words, start_execution
-from coderelay.surfaces.feishu.incoming import ChatMessage
-from coderelay.surfaces.feishu.links import Links
-from coderelay.surfaces.feishu.people import person
+from coderelay.surfaces.feishu.incoming_events import ChatMessage
 
 log = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ from coderelay.client.ask_text import AskOption, headline, shown
 from coderelay.client.language import t
 from coderelay.protocol.asks import Ask, PermissionAsk
 from coderelay.surfaces.terminal.drawing.columns import cut, width_of, without_colours
-from coderelay.surfaces.terminal.drawing.printable import printable
+from coderelay.surfaces.terminal.drawing.escape_sequences import printable
 from coderelay.surfaces.terminal.drawing.wrapping import wrapped
 
 _DIM, _BOLD, _YELLOW, _CYAN, _PLAIN = (f"\x1b[{n}m" for n in (2, 1, 33, 36, 0))

@@ -7,32 +7,28 @@ from msgspec import Struct
 from coderelay.client.ask_text import is_answer, parse_answer, shown
 from coderelay.client.language import retell, t
 from coderelay.client.slash_commands import SessionCommands
-from coderelay.client.slash_line import (
+from coderelay.client.slash_results import (
     ChangedFiles,
     LeftSession,
     OutputLines,
-    PromptToSend,
     RewoundTurns,
-    ShellLine,
-    Slash,
     SwitchedSession,
     TextToCopy,
     ViKeys,
-    bare_command,
-    classify,
 )
+from coderelay.client.typed_line import PromptToSend, ShellLine, Slash, bare_command, classify
 from coderelay.protocol.commands import RunShell, SendPrompt, StopTurn
 from coderelay.protocol.errors import BadInput, CoderError, StoreFailed
 from coderelay.protocol.ids import AskId, PromptId, new_id
 from coderelay.protocol.queries import WhyNotRun
-from coderelay.surfaces.terminal.answering import split_all
+from coderelay.surfaces.terminal.answer_parser import split_all
+from coderelay.surfaces.terminal.ask_queue import OpenAsk
 from coderelay.surfaces.terminal.drawing.asks import ask_card, given_answer
 from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
 from coderelay.surfaces.terminal.drawing.notices import error_line, note, plain, user_line
 from coderelay.surfaces.terminal.input.attachments import Attachments, PreparedPrompt
 from coderelay.surfaces.terminal.live_region import Region
-from coderelay.surfaces.terminal.open_asks import OpenAsk
-from coderelay.surfaces.terminal.opened import OpenedSession
+from coderelay.surfaces.terminal.opened_session import OpenedSession
 from coderelay.surfaces.terminal.picker import picker_for
 from coderelay.surfaces.terminal.screen import Screen
 from coderelay.surfaces.terminal.session_view import SessionView
@@ -200,7 +196,7 @@ class InputDispatch:
         return t("output is shown in full")
 
     async def _copy(self, text: str) -> str:
-        from coderelay.surfaces.terminal.input.copying import copy_with_program, terminal_sequence
+        from coderelay.surfaces.terminal.input.clipboard_copy import copy_with_program, terminal_sequence
 
         self._screen.send_sequence(sequence := terminal_sequence(text))
         if await copy_with_program(text) or sequence:

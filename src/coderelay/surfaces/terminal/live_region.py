@@ -9,12 +9,12 @@ from coderelay.protocol.ids import AskId
 from coderelay.protocol.modes import mode_spec
 from coderelay.protocol.session_info import PermissionsShown
 from coderelay.protocol.summary import Summary
-from coderelay.surfaces.terminal.answering import Answering
+from coderelay.surfaces.terminal.answer_parser import Answering
 from coderelay.surfaces.terminal.ask_menu import AskMenu
+from coderelay.surfaces.terminal.ask_queue import OpenAsks, WaitingPrompts
 from coderelay.surfaces.terminal.conversation import Conversation
 from coderelay.surfaces.terminal.drawing.columns import cut, place_name, width_of, without_colours
-from coderelay.surfaces.terminal.drawing.printable import printable
-from coderelay.surfaces.terminal.open_asks import OpenAsks, WaitingPrompts
+from coderelay.surfaces.terminal.drawing.escape_sequences import printable
 from coderelay.surfaces.terminal.picker import Picker
 
 _DIM, _BOLD, _RED, _GREEN, _YELLOW, _CYAN, _PLAIN = (f"\x1b[{n}m" for n in (2, 1, 31, 32, 33, 36, 0))

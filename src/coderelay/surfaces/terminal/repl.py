@@ -8,9 +8,9 @@ from typing import Any
 from msgspec.structs import replace
 from prompt_toolkit.buffer import Buffer
 
-from coderelay.client.errors import error_in_words
+from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.language import t
-from coderelay.client.slash_line import LeftSession, SwitchedSession
+from coderelay.client.slash_results import LeftSession, SwitchedSession
 from coderelay.protocol.commands import Accepted, ConfigureSession, RecallPrompt, StopTurn, WriteSnapshot
 from coderelay.protocol.errors import CoderError, StoreFailed
 from coderelay.protocol.events import PromptAdmitted
@@ -22,11 +22,11 @@ from coderelay.surfaces.terminal.input.attachments import Attachments, Placehold
 from coderelay.surfaces.terminal.input.completion import InputCompleter
 from coderelay.surfaces.terminal.input.completion_sources import SessionOffers
 from coderelay.surfaces.terminal.input.history import TypedHistory
-from coderelay.surfaces.terminal.input.keys import make_bindings
+from coderelay.surfaces.terminal.input.key_bindings import make_bindings
 from coderelay.surfaces.terminal.input_dispatch import InputDispatch, ReturnedLine, SentLine
 from coderelay.surfaces.terminal.live_region import Region
 from coderelay.surfaces.terminal.notifications import Notifier
-from coderelay.surfaces.terminal.opened import OpenedSession
+from coderelay.surfaces.terminal.opened_session import OpenedSession
 from coderelay.surfaces.terminal.screen import Screen
 from coderelay.surfaces.terminal.session_view import SessionView
 

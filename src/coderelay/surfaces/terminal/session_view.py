@@ -30,13 +30,7 @@ from coderelay.protocol.live import Live
 from coderelay.protocol.queries import ListChildren, ListPrompts, ShowContext, ShowPermissions, ShowSession
 from coderelay.protocol.session_info import PermissionsShown
 from coderelay.protocol.summary import Summary
-from coderelay.surfaces.terminal.conversation import Conversation
-from coderelay.surfaces.terminal.drawing import asks as drawn
-from coderelay.surfaces.terminal.drawing.columns import cut
-from coderelay.surfaces.terminal.drawing.notices import note
-from coderelay.surfaces.terminal.live_region import Region
-from coderelay.surfaces.terminal.notifications import Notifier
-from coderelay.surfaces.terminal.open_asks import (
+from coderelay.surfaces.terminal.ask_queue import (
     Change,
     ClosedAsk,
     DroppedAsks,
@@ -45,6 +39,12 @@ from coderelay.surfaces.terminal.open_asks import (
     OpenedAsk,
     WaitingPrompts,
 )
+from coderelay.surfaces.terminal.conversation import Conversation
+from coderelay.surfaces.terminal.drawing import asks as drawn
+from coderelay.surfaces.terminal.drawing.columns import cut
+from coderelay.surfaces.terminal.drawing.notices import note
+from coderelay.surfaces.terminal.live_region import Region
+from coderelay.surfaces.terminal.notifications import Notifier
 from coderelay.surfaces.terminal.screen import Screen
 
 _EARLIER_EVENTS = 300

@@ -19,13 +19,13 @@ from coderelay.protocol.ids import AskId, CallId, SessionId
 from coderelay.protocol.live import Live
 from coderelay.protocol.queries import ListAsks, ListChildren, ListSessions, ReadMessages, ShowSession, WhyNotRun
 from coderelay.protocol.summary import Summary
-from coderelay.surfaces.web.connection import Connection, Socket
+from coderelay.surfaces.web.client_connection import Connection, Socket
+from coderelay.surfaces.web.event_translations import retold
 from coderelay.surfaces.web.ide_context import IdeContexts
+from coderelay.surfaces.web.machine_statistics import sample
 from coderelay.surfaces.web.requests import Requests
-from coderelay.surfaces.web.retold import retold
 from coderelay.surfaces.web.server_events import Payload, event_text
-from coderelay.surfaces.web.session_view import Frame, SessionView
-from coderelay.surfaces.web.statistics import sample
+from coderelay.surfaces.web.session_frames import Frame, SessionView
 from coderelay.surfaces.web.waiting_sessions import WATCH_SECONDS, WaitingSessions
 
 log = logging.getLogger(__name__)

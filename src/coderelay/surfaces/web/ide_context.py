@@ -1,12 +1,12 @@
-"""What people look at in their editors: clients tell it, the others are shown it, and prompts take it along."""
+"""The open file and selection in each client's editor: passed on to the other clients and added to prompts."""
 
 import asyncio
 from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from coderelay.surfaces.web.client_connection import Connection
 from coderelay.surfaces.web.client_events import IdeContext
-from coderelay.surfaces.web.connection import Connection
 from coderelay.surfaces.web.server_events import Payload, event_text
 
 MOST_SELECTED = 5000

@@ -8,7 +8,7 @@ from coderelay.client.client import Client
 from coderelay.protocol.events import Recorded, TurnEnded, TurnStarted, asks_in
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import Summary
-from coderelay.surfaces.web.session_view import Frame, SessionView
+from coderelay.surfaces.web.session_frames import Frame, SessionView
 
 if TYPE_CHECKING:
     from coderelay.surfaces.web.hub import EventHub

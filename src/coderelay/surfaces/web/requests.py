@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from coderelay.client.client import Client
 from coderelay.client.remote_commands import remote_command, run_remote_command
-from coderelay.client.slash_line import PromptToSend
+from coderelay.client.typed_line import PromptToSend
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import (
     Accepted,
@@ -39,6 +39,7 @@ from coderelay.protocol.queries import (
 )
 from coderelay.protocol.summary import AskRow, title_from
 from coderelay.surfaces.web.agent_choice import for_a_new_session, for_a_session
+from coderelay.surfaces.web.client_connection import Connection
 from coderelay.surfaces.web.client_events import (
     AgentsRecheck,
     ClientEvent,
@@ -71,7 +72,6 @@ from coderelay.surfaces.web.client_events import (
     read_event,
 )
 from coderelay.surfaces.web.command_output import command_output
-from coderelay.surfaces.web.connection import Connection
 from coderelay.surfaces.web.ide_context import with_context
 from coderelay.surfaces.web.lookups import look_up
 from coderelay.surfaces.web.permission_response import decision_of, no_such_ask
@@ -87,7 +87,7 @@ from coderelay.surfaces.web.server_events import (
     session_history,
     session_list,
 )
-from coderelay.surfaces.web.session_view import Frame
+from coderelay.surfaces.web.session_frames import Frame
 
 if TYPE_CHECKING:
     from coderelay.surfaces.web.hub import EventHub, HubOptions

@@ -18,7 +18,7 @@ from coderelay.testing.feishu_server.connections import ConnectionLost, Connecti
 from coderelay.testing.feishu_server.faults import Fault, Faults
 from coderelay.testing.feishu_server.person import FakeChat, FakePerson
 from coderelay.testing.feishu_server.platform_api import PlatformApi, Refused
-from coderelay.testing.feishu_server.signing import SignedCall, signed_call
+from coderelay.testing.feishu_server.webhook_signing import SignedCall, signed_call
 
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]

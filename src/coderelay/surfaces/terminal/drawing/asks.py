@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from coderelay.client.ask_text import headline, in_words
 from coderelay.client.language import retell, t
 from coderelay.client.permission_ask_text import context_lines, permission_question, shortened
-from coderelay.client.visible import visible
+from coderelay.client.visible_text import visible
 from coderelay.protocol.asks import (
     Allow,
     Answers,

@@ -2,9 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from coderelay.client.visible import visible
+from coderelay.client.visible_text import visible
 from coderelay.surfaces.terminal.drawing.columns import last_rows, rows_of
-from coderelay.surfaces.terminal.drawing.markdown_blocks import (
+from coderelay.surfaces.terminal.drawing.escape_sequences import without_wide_joins
+from coderelay.surfaces.terminal.drawing.line_splitter import LineSplitter
+from coderelay.surfaces.terminal.drawing.markdown_splitter import (
     Block,
     Blocks,
     CodeBegins,
@@ -13,8 +15,6 @@ from coderelay.surfaces.terminal.drawing.markdown_blocks import (
     ListItem,
     Prose,
 )
-from coderelay.surfaces.terminal.drawing.printable import without_wide_joins
-from coderelay.surfaces.terminal.drawing.wrapping import LineSplitter
 
 if TYPE_CHECKING:
     from coderelay.surfaces.terminal.drawing.code import Code

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from coderelay.client.ask_text import choices, headline, in_words, parse_answer, shown
+from coderelay.client.ask_text import choices, full_text, headline, parse_answer, view_of
 from coderelay.protocol.asks import (
     Allow,
     Answers,
@@ -255,7 +255,7 @@ IN_WORDS: list[tuple[Ask, str]] = [
 @pytest.mark.quick
 @pytest.mark.parametrize(("ask", "text"), IN_WORDS)
 def test_everything_a_person_needs_to_decide(ask: Ask, text: str) -> None:
-    assert in_words(ask) == text
+    assert full_text(ask) == text
 
 
 def permission(title: str) -> PermissionAsk:
@@ -291,9 +291,9 @@ def test_a_headline_is_one_line_that_leaves_no_command_out(ask: Ask, line: str) 
 )
 def test_promise_7_what_is_asked_cannot_repaint_the_screen(title: str, shown: str) -> None:
     """Symptom: a command with an escape sequence in it showed another command to whoever was to allow it."""
-    assert in_words(permission(title)).startswith(f"Run this command?\n  $ {shown}\n")
+    assert full_text(permission(title)).startswith(f"Run this command?\n  $ {shown}\n")
     for ask in (permission(title), question(Question(title)), PlanAsk(A, title)):
-        for text in (headline(ask), in_words(ask)):
+        for text in (headline(ask), full_text(ask)):
             assert not {"\x1b", "\r", "\b", "\u202e", "\udc80"} & set(text)
 
 
@@ -303,7 +303,7 @@ def test_promise_7_what_is_asked_cannot_repaint_the_screen(title: str, shown: st
 def test_any_text_can_be_shown_in_one_line(text: str) -> None:
     for ask in (permission(text), question(Question(text)), PlanAsk(A, text)):
         assert len(headline(ask).splitlines()) <= 1
-        in_words(ask).encode()
+        full_text(ask).encode()
 
 
 class DeployAsk(Struct, frozen=True, tag="deploy"):
@@ -325,6 +325,6 @@ class DeployAsk(Struct, frozen=True, tag="deploy"):
 def test_a_kind_that_is_answered_with_yes_or_no_declares_all_of_its_text() -> None:
     ask: Any = DeployAsk(A, "staging")
     assert headline(ask) == "The build for staging is done"
-    assert in_words(ask) == "The build for staging is done\n  Deploy to staging?"
-    assert [each.label for each in shown(ask).options] == ["Yes", "No, later"]
+    assert full_text(ask) == "The build for staging is done\n  Deploy to staging?"
+    assert [each.label for each in view_of(ask).options] == ["Yes", "No, later"]
     assert [parse_answer(ask, [word]) for word in ("y", "n", "no, not yet")] == [Allow(), Deny(), Deny("not yet")]

@@ -8,7 +8,7 @@ import pytest
 from coderelay.protocol.asks import Allow
 from coderelay.protocol.events import AskAnswered
 from coderelay.protocol.queries import ListApprovals, ListAsks, ShowSession
-from coderelay.surfaces.feishu.access_rules import People, person
+from coderelay.surfaces.feishu.access_rules import AccessRules, person
 from coderelay.surfaces.feishu.incoming_events import ChatKind
 from tests.feishu.chat_house import ANNE, BOB, CHAT, EVE, PEOPLE, chat_house
 from tests.feishu.test_chat_state import PERMISSION, QUESTION
@@ -21,33 +21,33 @@ GROUP = "oc_group"
 
 @pytest.mark.quick
 @pytest.mark.parametrize(
-    ("people", "who", "chat", "kind", "is_linked", "may"),
+    ("access", "who", "chat", "kind", "is_linked", "may"),
     [
-        (People(), ANNE, CHAT, "p2p", False, False),
-        (People(), ANNE, CHAT, "p2p", True, True),
-        (People(users=(ANNE,)), ANNE, CHAT, "p2p", False, True),
-        (People(users=(ANNE,)), EVE, CHAT, "p2p", False, False),
-        (People(users=("*",)), EVE, CHAT, "p2p", False, True),
-        (People(users=(ANNE,)), ANNE, GROUP, "group", False, True),
-        (People(users=(ANNE,), chats=("oc_other",)), ANNE, GROUP, "group", False, False),
-        (People(users=(ANNE,), chats=(GROUP,)), ANNE, GROUP, "group", False, True),
-        (People(users=(ANNE,), chats=(GROUP,)), EVE, GROUP, "group", False, False),
-        (People(users=(ANNE,), chats=(GROUP,)), ANNE, CHAT, "p2p", False, True),
-        (People(chats=(GROUP,)), ANNE, "oc_other", "group", True, False),
+        (AccessRules(), ANNE, CHAT, "p2p", False, False),
+        (AccessRules(), ANNE, CHAT, "p2p", True, True),
+        (AccessRules(users=(ANNE,)), ANNE, CHAT, "p2p", False, True),
+        (AccessRules(users=(ANNE,)), EVE, CHAT, "p2p", False, False),
+        (AccessRules(users=("*",)), EVE, CHAT, "p2p", False, True),
+        (AccessRules(users=(ANNE,)), ANNE, GROUP, "group", False, True),
+        (AccessRules(users=(ANNE,), chats=("oc_other",)), ANNE, GROUP, "group", False, False),
+        (AccessRules(users=(ANNE,), chats=(GROUP,)), ANNE, GROUP, "group", False, True),
+        (AccessRules(users=(ANNE,), chats=(GROUP,)), EVE, GROUP, "group", False, False),
+        (AccessRules(users=(ANNE,), chats=(GROUP,)), ANNE, CHAT, "p2p", False, True),
+        (AccessRules(chats=(GROUP,)), ANNE, "oc_other", "group", True, False),
     ],
 )
-def test_who_may_talk(people: People, who: str, chat: str, kind: ChatKind, is_linked: bool, may: bool) -> None:
-    assert people.may_talk(who, chat, kind, is_linked=is_linked) is may
+def test_who_may_talk(access: AccessRules, who: str, chat: str, kind: ChatKind, is_linked: bool, may: bool) -> None:
+    assert access.may_talk(who, chat, kind, is_linked=is_linked) is may
 
 
 @pytest.mark.quick
 def test_who_may_answer() -> None:
     own, other = person(ANNE).who, person(BOB).who
-    assert People().may_answer(ANNE, PERMISSION, own, is_owner=False)
-    assert not People().may_answer(ANNE, PERMISSION, other, is_owner=False)
-    assert not People().may_answer(ANNE, QUESTION, other, is_owner=False)
-    assert People().may_answer(ANNE, PERMISSION, "anne", is_owner=True)
-    approved = People(approvers=(BOB,))
+    assert AccessRules().may_answer(ANNE, PERMISSION, own, is_owner=False)
+    assert not AccessRules().may_answer(ANNE, PERMISSION, other, is_owner=False)
+    assert not AccessRules().may_answer(ANNE, QUESTION, other, is_owner=False)
+    assert AccessRules().may_answer(ANNE, PERMISSION, "anne", is_owner=True)
+    approved = AccessRules(approvers=(BOB,))
     assert not approved.may_answer(ANNE, PERMISSION, own, is_owner=False)
     assert approved.may_answer(ANNE, QUESTION, own, is_owner=False)
     assert approved.may_answer(BOB, PERMISSION, own, is_owner=False)
@@ -105,8 +105,8 @@ async def test_nobody_answers_another_persons_ask(tmp_path: Path) -> None:
 
 @story
 async def test_approvers_decide_and_are_named_everywhere(tmp_path: Path) -> None:
-    people = People(users=(ANNE,), approvers=(BOB,))
-    async with chat_house(tmp_path, script(proposes(bash("rm -f x")), says("done")), people=people) as bot:
+    people = AccessRules(users=(ANNE,), approvers=(BOB,))
+    async with chat_house(tmp_path, script(proposes(bash("rm -f x")), says("done")), access=people) as bot:
         await bot.say("go")
         confirm = await bot.shown("请确认")
         assert (await bot.click(confirm, "确认")).toast_kind == "error"
@@ -162,7 +162,7 @@ async def test_the_mode_of_a_strangers_session_is_never_freer_than_default(tmp_p
     home = tmp_path / "home"
     home.mkdir()
     (home / "config.json").write_text('{"mode": "yolo"}')
-    async with chat_house(tmp_path, script(says("hi"), says("hi")), people=PEOPLE) as bot:
+    async with chat_house(tmp_path, script(says("hi"), says("hi")), access=PEOPLE) as bot:
         await bot.link(BOB, "oc_bob")
         await bot.say("hi")
         await bot.card("任务完成")

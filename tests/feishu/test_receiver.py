@@ -80,7 +80,7 @@ async def test_an_event_that_reaches_two_bots_acts_once_and_a_click_gets_the_sam
         one.chats.answer = other.chats.answer = ClickAnswer(
             "info", "noted", {"schema": "2.0", "body": {"elements": []}}
         )
-        feishu.state.messages["om_1"] = shown
+        feishu.api.messages["om_1"] = shown
         for number in range(6):
             event = chat.said(f"text {number}")
             click = chat.clicked(shown, {"n": number})

@@ -18,7 +18,7 @@ from coderelay.protocol.asks import (
 from coderelay.protocol.calls import Need, Option, Question
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import AskId, CallId, SessionId
-from coderelay.surfaces.terminal.answer_parser import Answering, split_all
+from coderelay.surfaces.terminal.answer_parser import AnswerParser, split_all
 from coderelay.surfaces.terminal.ask_menu import AskMenu
 from coderelay.surfaces.terminal.ask_queue import OpenAsk
 
@@ -53,7 +53,7 @@ BUDGET = BudgetAsk(AskId("b"), "session", 1.0, 1.1, 2.0)
     ],
 )
 def test_c35_one_key_decides_only_where_it_cannot_be_the_beginning_of_an_answer(ask: Ask, keys: str) -> None:
-    menu = AskMenu(Answering().current(ask))
+    menu = AskMenu(AnswerParser().current(ask))
     pressed = "".join(key for key in "yYneasx0123459 ²" if menu.has_key(key))
     assert pressed == keys
 
@@ -79,11 +79,11 @@ def test_c35_one_key_decides_only_where_it_cannot_be_the_beginning_of_an_answer(
     ],
 )
 def test_c35_a_typed_line_decides(ask: Ask, line: str, decision: object) -> None:
-    assert Answering().take(ask, line) == decision
+    assert AnswerParser().take(ask, line) == decision
 
 
 def test_c35_several_questions_are_answered_one_line_each() -> None:
-    answering, ask = Answering(), questions(COLOUR, NAME)
+    answering, ask = AnswerParser(), questions(COLOUR, NAME)
     assert answering.question(ask) == COLOUR
     assert answering.take(ask, "1") is None
     assert answering.question(ask) == NAME
@@ -91,7 +91,7 @@ def test_c35_several_questions_are_answered_one_line_each() -> None:
 
 
 def test_an_empty_line_is_no_answer_and_what_was_answered_before_stays() -> None:
-    answering, ask = Answering(), questions(NAME, COLOUR)
+    answering, ask = AnswerParser(), questions(NAME, COLOUR)
     assert answering.take(ask, "Ada") is None
     with pytest.raises(BadInput, match="no answer"):
         answering.take(ask, " ")
@@ -99,7 +99,7 @@ def test_an_empty_line_is_no_answer_and_what_was_answered_before_stays() -> None
 
 
 def test_answers_to_one_ask_do_not_count_for_the_next() -> None:
-    answering = Answering()
+    answering = AnswerParser()
     first = questions(NAME, COLOUR)
     assert answering.take(first, "Ada") is None
     other = QuestionAsk(AskId("other"), CallId("c"), (NAME, COLOUR))
@@ -107,8 +107,8 @@ def test_answers_to_one_ask_do_not_count_for_the_next() -> None:
 
 
 def test_a_refusal_of_the_first_question_refuses_them_all() -> None:
-    assert Answering().take(questions(NAME, COLOUR), "stop") == DenyAndStop()
-    assert Answering().take(questions(NAME, COLOUR), "停止") == DenyAndStop()
+    assert AnswerParser().take(questions(NAME, COLOUR), "stop") == DenyAndStop()
+    assert AnswerParser().take(questions(NAME, COLOUR), "停止") == DenyAndStop()
 
 
 def test_d22_a_batch_is_answered_one_by_one_or_together() -> None:

@@ -14,7 +14,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import AskId, CallId, MessageId, SessionId, TurnId
 from coderelay.protocol.summary import AskRow
-from coderelay.surfaces.terminal.ask_queue import ClosedAsk, DroppedAsks, OpenAsk, OpenAsks, OpenedAsk
+from coderelay.surfaces.terminal.ask_queue import AskQueue, ClosedAsk, DroppedAsks, OpenAsk, OpenedAsk
 
 HERE, CHILD = SessionId("here"), SessionId("child")
 ME, OTHER = By("ada", "terminal"), By("bob", "web")
@@ -34,7 +34,7 @@ def batch(*asks: Ask) -> BatchOpened:
 
 
 def test_a_batch_is_asked_in_its_order_and_closed_one_by_one() -> None:
-    open_asks = OpenAsks(HERE)
+    open_asks = AskQueue(HERE)
     one, two = OpenAsk(ask("one"), HERE), OpenAsk(ask("two"), HERE)
     assert open_asks.take(at(batch(one.ask, two.ask))) == OpenedAsk((one, two))
     assert (open_asks.first, open_asks.batch, len(open_asks)) == (one, [one, two], 2)
@@ -46,7 +46,7 @@ def test_a_batch_is_asked_in_its_order_and_closed_one_by_one() -> None:
 
 
 def test_deny_and_stop_leaves_nothing_of_its_session_to_decide() -> None:
-    open_asks = OpenAsks(HERE)
+    open_asks = AskQueue(HERE)
     open_asks.take(at(batch(ask("one"), ask("two"))))
     stop = AskAnswered(ask_id=AskId("one"), decision=DenyAndStop(), by=ME)
     assert open_asks.take(at(stop)) == ClosedAsk(OpenAsk(ask("one"), HERE), DenyAndStop(), ME, was_first=True)
@@ -54,14 +54,14 @@ def test_deny_and_stop_leaves_nothing_of_its_session_to_decide() -> None:
 
 
 def test_what_a_stopped_turn_has_asked_is_void() -> None:
-    open_asks = OpenAsks(HERE)
+    open_asks = AskQueue(HERE)
     open_asks.take(at(batch(ask("one"))))
     assert open_asks.take(at(StopRequested(by=OTHER))) == DroppedAsks((OpenAsk(ask("one"), HERE),))
     assert open_asks.take(at(TurnEnded(turn_id=TurnId("t"), ending="stopped"))) is None
 
 
 def test_asks_of_a_child_say_what_it_works_on_and_end_with_it() -> None:
-    open_asks = OpenAsks(HERE)
+    open_asks = AskQueue(HERE)
     born = SessionCreated(cwd="/", agent="native", model="m", mode="default", by=ME, title="look around")
     open_asks.take(at(born, CHILD))
     mine, theirs = OpenAsk(ask("mine"), HERE), OpenAsk(ask("theirs"), CHILD, "look around")
@@ -74,7 +74,7 @@ def test_asks_of_a_child_say_what_it_works_on_and_end_with_it() -> None:
 
 
 def test_an_ask_that_was_open_before_is_not_asked_twice() -> None:
-    open_asks = OpenAsks(HERE)
+    open_asks = AskQueue(HERE)
     open_asks.put(AskRow(CHILD, "look around", "/", ask("one"), parent=HERE))
     assert open_asks.first == OpenAsk(ask("one"), CHILD, "look around")
     assert open_asks.take(at(batch(ask("one")), CHILD)) is None

@@ -140,10 +140,10 @@ def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
     if options.resume == PICK and (prompt is not None or not is_terminal()):
         parser().error(t("--resume needs a session ID here; `coder sessions` lists all sessions"))
     if prompt is None and is_terminal():
-        from coderelay.cli.startup.interrupts import RaisedInterrupts
-        from coderelay.surfaces.terminal.input.early_keys import preserve_typeahead
+        from coderelay.cli.startup.interrupts import CtrlCAsException
+        from coderelay.surfaces.terminal.input.early_keys import keep_early_keys
 
-        with RaisedInterrupts(), preserve_typeahead():
+        with CtrlCAsException(), keep_early_keys():
             from coderelay.cli.startup import instant_prompt
 
             return instant_prompt.run(options, folder)

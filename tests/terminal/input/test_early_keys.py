@@ -38,8 +38,8 @@ app = Application(
 
 _EARLY = """
 import select, sys
-from coderelay.surfaces.terminal.input.early_keys import preserve_typeahead
-with preserve_typeahead():
+from coderelay.surfaces.terminal.input.early_keys import keep_early_keys
+with keep_early_keys():
     print("loading", flush=True)
     select.select([sys.stdin], [], [])
 """ + "".join(f"    {each}\n" for each in [*_PROMPT.strip().splitlines(), 'print("sent", repr(app.run()))'])

@@ -18,14 +18,14 @@ NamesWithText = list[tuple[str, str]]
 _MOST = 100
 
 
-def known_names(kind: str) -> NamesWithText:
+def completion_names(kind: str) -> NamesWithText:
     try:
-        return _known_names(kind)
+        return _names_of(kind)
     except CoderError:  # other commands report the error
         return []
 
 
-def _known_names(kind: str) -> NamesWithText:
+def _names_of(kind: str) -> NamesWithText:
     match kind:
         case "MODEL":
             return _models()

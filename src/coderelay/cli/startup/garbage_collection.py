@@ -3,7 +3,7 @@
 import gc
 
 
-def finished_loading() -> None:
+def enable_garbage_collection() -> None:
     """Turn on the garbage collection, which `cli.main` turned off. Every command calls this before it begins to
     work. What was loaded until now is never garbage, so it is not looked at again; what comes later may be."""
     gc.freeze()

@@ -14,7 +14,7 @@ def person(open_id: str) -> By:
     return By(who=f"feishu:{open_id}", via=VIA)
 
 
-class People(Struct, frozen=True):
+class AccessRules(Struct, frozen=True):
     """The lists of the configuration, by open_id and chat_id; `*` in a list stands for everybody. An empty list of
     `users` admits only the linked owners, an empty list of `chats` any group in which an admitted person mentions the
     bot, and without `approvers` people decide about their own turns."""

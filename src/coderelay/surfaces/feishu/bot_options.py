@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from coderelay.surfaces.feishu.access_rules import People
+from coderelay.surfaces.feishu.access_rules import AccessRules
 from coderelay.surfaces.feishu.card_layout import CardSchema
 
 WhileRunning = Literal["queue", "steer", "stop", "ignore"]
@@ -19,7 +19,7 @@ class BotOptions(Struct, frozen=True):
     host_person: str
     cwd: str
     roots: tuple[str, ...] = ()
-    people: People = People()
+    access: AccessRules = AccessRules()
     input_timeout_s: int = 300
     while_running: WhileRunning = "queue"
     shares_groups: bool = False

@@ -17,7 +17,7 @@ from coderelay.surfaces.feishu.message_handler import MessageHandler
 from coderelay.surfaces.feishu.presenter_lease import LeasedOutbox, PresenterLease
 
 
-class AllChats:
+class ChatService:
     """An IncomingHandler. `client` speaks the language of the cards."""
 
     def __init__(self, client: Client, notebook: Notebook, outbox: CardOutbox, options: BotOptions) -> None:

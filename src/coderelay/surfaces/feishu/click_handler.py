@@ -112,13 +112,13 @@ class ClickHandler:
         return ClickAnswer("success" if is_new else "info", cut("\n".join(dict.fromkeys(told)), _TOAST_BYTES))
 
     async def _refusal(self, open_id: str, row: AskRow, decision: Decision) -> Localized | None:
-        people, linked = self._chat.options.people, await self._chat.links.people(open_id)
+        access, linked = self._chat.options.access, await self._chat.links.people(open_id)
         summary = await self._client.get(ShowSession(row.session))
         root = await self._root(summary)
         is_host_owner = self._chat.options.host_person in linked
         is_owner = is_host_owner or root.person in linked
-        is_admitted = people.is_admitted(open_id, is_linked=bool(linked))
-        if not is_admitted or not people.may_answer(open_id, row.ask, summary.sender, is_owner=is_owner):
+        is_admitted = access.is_admitted(open_id, is_linked=bool(linked))
+        if not is_admitted or not access.may_answer(open_id, row.ask, summary.sender, is_owner=is_owner):
             return _NOT_YOURS
         return _OWNER_ONLY if needs_owner(decision) and not is_host_owner else None
 

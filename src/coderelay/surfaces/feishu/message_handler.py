@@ -116,7 +116,7 @@ class MessageHandler:
     async def may_talk(self, message: ChatMessage) -> bool:
         """Whether the sender may use the bot. Somebody who may not is told so once."""
         is_linked = bool(await self.links.people(message.sender))
-        if self.options.people.may_talk(message.sender, message.chat_id, message.chat_kind, is_linked=is_linked):
+        if self.options.access.may_talk(message.sender, message.chat_id, message.chat_kind, is_linked=is_linked):
             return True
         if await self.records.is_first(f"refused/{message.chat_id}/{message.sender}"):
             await self.tell(message, localize(_REFUSED), localize(_REFUSED_TEXT, open_id=message.sender))
@@ -299,7 +299,7 @@ class MessageHandler:
         asked = (summary if session == summary.id else await self.client.get(ShowSession(session))).sender
         linked = await self.links.people(open_id)
         is_owner = self.options.host_person in linked or summary.person in linked
-        return self.options.people.may_answer(open_id, ask, asked, is_owner=is_owner)
+        return self.options.access.may_answer(open_id, ask, asked, is_owner=is_owner)
 
     async def _answer(self, message: ChatMessage, session: SessionId, row: AskRow, decision: Decision) -> None:
         await self.records.put_route(message.message_id, Route(session, row.ask.id, decision))

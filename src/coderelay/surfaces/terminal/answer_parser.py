@@ -1,6 +1,6 @@
 """Parses what a person types while an ask is open: one key, one line, or one line for each question."""
 
-from coderelay.client.ask_text import parse_answer, shown
+from coderelay.client.ask_text import parse_answer, view_of
 from coderelay.protocol.asks import Answers, Ask, Decision, PermissionAsk, QuestionAsk
 from coderelay.protocol.calls import Question
 from coderelay.protocol.ids import AskId
@@ -9,7 +9,7 @@ from coderelay.surfaces.terminal.ask_queue import OpenAsk
 _ALL = ("all", "全部")
 
 
-class Answering:
+class AnswerParser:
     """Turns typed lines into decisions. Keeps the answers to an ask's first questions until the last one is
     answered."""
 
@@ -33,7 +33,7 @@ class Answering:
         """Returns the decision, or None if more questions follow. Raises BadInput, which keeps the earlier
         answers."""
         if not isinstance(ask, QuestionAsk):
-            return parse_answer(ask, [shown(ask).keys.get(line.strip(), line)])
+            return parse_answer(ask, [view_of(ask).keys.get(line.strip(), line)])
         given = [*self._so_far(ask), line]
         decision = parse_answer(_only(ask, self.question(ask)), [line])
         if isinstance(decision, Answers) and len(given) < len(ask.questions):

@@ -64,7 +64,7 @@ class DroppedAsks(Struct, frozen=True):
 Change = OpenedAsk | ClosedAsk | DroppedAsks
 
 
-class OpenAsks:
+class AskQueue:
     def __init__(self, session: SessionId) -> None:
         self._session = session
         self._open: dict[AskId, OpenAsk] = {}

@@ -43,7 +43,7 @@ from coderelay.surfaces.terminal.drawing.markdown_stream import MarkdownStream, 
 from coderelay.surfaces.terminal.drawing.notices import note, turn_end, user_line
 from coderelay.surfaces.terminal.drawing.shortening import Shortening
 from coderelay.surfaces.terminal.drawing.thinking import ThinkingStream, drawn_thought
-from coderelay.surfaces.terminal.subagent_progress import Subagents
+from coderelay.surfaces.terminal.subagent_progress import SubagentProgress
 
 _KEPT = 4_000
 _SHORTENED_KEPT = 100
@@ -59,7 +59,7 @@ class Conversation:
         self._by = by
         self._streamed: StreamedMessage | None = None
         self._needs: dict[CallId, Need] = {}
-        self._subagents = Subagents()
+        self._subagents = SubagentProgress()
         self._calls: dict[CallId, Call] = {}
         self._running: dict[CallId, RunningCall] = {}
         self._asked: set[CallId] = set()

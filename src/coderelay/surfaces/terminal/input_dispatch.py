@@ -4,7 +4,7 @@ from contextlib import nullcontext, suppress
 
 from msgspec import Struct
 
-from coderelay.client.ask_text import is_answer, parse_answer, shown
+from coderelay.client.ask_text import is_answer, parse_answer, view_of
 from coderelay.client.language import retell, t
 from coderelay.client.slash_commands import SessionCommands
 from coderelay.client.slash_results import (
@@ -217,7 +217,7 @@ class InputDispatch:
             for asked in answered:
                 await self._answer(asked, line)
         except BadInput:
-            if shown(first.ask).open_ended or not typed.text.strip():
+            if view_of(first.ask).open_ended or not typed.text.strip():
                 raise
             if self._region.menu is not None and self._region.menu.mark(typed.text.strip()):
                 return None  # Enter answers
@@ -225,13 +225,13 @@ class InputDispatch:
         return None
 
     async def _answer(self, asked: OpenAsk, line: str) -> None:
-        current, width = self._region.answering.current(asked.ask), self._screen.width
-        decision = self._region.answering.take(asked.ask, line)
+        current, width = self._region.answer_parser.current(asked.ask), self._screen.width
+        decision = self._region.answer_parser.take(asked.ask, line)
         if decision is not None:
             await self._view.answer(asked, decision)
         else:  # show the answer, and the next question of the ask
             given = given_answer(parse_answer(current, [line]), width)
-            self._screen.print(given + ask_card(self._region.answering.current(asked.ask), width))
+            self._screen.print(given + ask_card(self._region.answer_parser.current(asked.ask), width))
 
     async def _put_off(self, typed: PreparedPrompt) -> None:
         """Send a line that is not an answer as a prompt, which is queued behind the open ask."""

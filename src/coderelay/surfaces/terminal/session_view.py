@@ -31,11 +31,11 @@ from coderelay.protocol.queries import ListChildren, ListPrompts, ShowContext, S
 from coderelay.protocol.session_info import PermissionsShown
 from coderelay.protocol.summary import Summary
 from coderelay.surfaces.terminal.ask_queue import (
+    AskQueue,
     Change,
     ClosedAsk,
     DroppedAsks,
     OpenAsk,
-    OpenAsks,
     OpenedAsk,
     WaitingPrompts,
 )
@@ -71,7 +71,7 @@ class SessionView:
         self, client: Client, session: SessionId, by: By, screen: Screen, region: Region, notifier: Notifier
     ) -> None:
         self.session = session
-        self.asks = OpenAsks(session)
+        self.asks = AskQueue(session)
         self._client = client
         self._by = by
         self._screen = screen
@@ -324,7 +324,7 @@ class SessionView:
         self._shown.add(asked.ask.id)
         if together > 1:
             self._screen.print(drawn.batch_list([each.ask for each in self.asks.batch], self._screen.width))
-        current = self._region.answering.current(asked.ask)
+        current = self._region.answer_parser.current(asked.ask)
         self._region.ask_on_screen = asked.ask.id
         self._screen.print_at_once(drawn.ask_card(current, self._screen.width, task=asked.task))
         self._card_end = self._screen.rows_printed

@@ -24,7 +24,7 @@ _START = "  ↳ "
 _TITLE = 24
 
 
-class Subagents:
+class SubagentProgress:
     """Renders the events of child sessions. It prints nothing itself."""
 
     def __init__(self) -> None:

@@ -24,7 +24,7 @@ class Socket(Protocol):
     async def close(self, code: int = 1000, reason: str | None = None) -> None: ...
 
 
-class Connection:
+class ClientConnection:
     """Frames are sent in the order in which they were put in. If `batched`, those of 16 ms go out as one array.
 
     At most MOST_UNSENT characters of frames may wait. Beyond that, live pieces are dropped; if that is not enough, it

@@ -37,7 +37,7 @@ from coderelay.protocol.queries import (
 from coderelay.protocol.summary import AskRow, title_from
 from coderelay.surfaces.web.agent_choice import for_a_new_session, for_a_session
 from coderelay.surfaces.web.catch_up import ask_frame, follow, send_history
-from coderelay.surfaces.web.client_connection import Connection
+from coderelay.surfaces.web.client_connection import ClientConnection
 from coderelay.surfaces.web.client_events import (
     AgentsRecheck,
     ClientEvent,
@@ -97,7 +97,7 @@ class Requests:
         self._hub = hub
         self._undoing = asyncio.Lock()
 
-    async def carry_out(self, connection: Connection, text: object) -> None:
+    async def carry_out(self, connection: ClientConnection, text: object) -> None:
         """Carry out one message of a client. What is wrong with it is told to that client; the connection stays."""
         session: str | None = None
         request: str | None = None
@@ -116,7 +116,7 @@ class Requests:
             log.exception("a request of a web client failed")
             connection.reply(runner_error(f"internal error: {type(error).__name__}", session, request))
 
-    async def _carry_out(self, connection: Connection, event: ClientEvent) -> None:
+    async def _carry_out(self, connection: ClientConnection, event: ClientEvent) -> None:
         match event:
             case SessionList():
                 wanted = event.payload
@@ -166,7 +166,7 @@ class Requests:
             case _:
                 assert_never(event)
 
-    async def _start(self, connection: Connection, wanted: StartPayload) -> None:
+    async def _start(self, connection: ClientConnection, wanted: StartPayload) -> None:
         if not wanted.prompt.strip() and not wanted.attachments:
             raise BadInput("the prompt is empty")
         images = images_of(wanted.attachments)
@@ -195,7 +195,7 @@ class Requests:
         if wanted.request_id is not None:
             connection.reply(session_accepted(session, prompt_id, wanted.request_id))
 
-    async def _continue(self, connection: Connection, wanted: ContinuePayload) -> None:
+    async def _continue(self, connection: ClientConnection, wanted: ContinuePayload) -> None:
         session, images = SessionId(wanted.session_id), images_of(wanted.attachments)
         prompt, typed = wanted.prompt, ""
         if (slash := await remote_command(self._client, session, wanted.prompt)) is not None:
@@ -236,7 +236,7 @@ class Requests:
         )
         return prompt_id
 
-    async def _stop(self, connection: Connection, session: SessionId) -> None:
+    async def _stop(self, connection: ClientConnection, session: SessionId) -> None:
         """The end of the turn is told to everybody when it has ended. Without an open turn there is none, so the
         client that wanted it is told at once."""
         try:
@@ -247,7 +247,7 @@ class Requests:
         if isinstance(outcome, Unchanged) and not summary.turn_open:
             connection.reply(event_text("session.status", {"sessionId": session, "status": "idle"}))
 
-    async def _delete(self, connection: Connection, session: SessionId) -> None:
+    async def _delete(self, connection: ClientConnection, session: SessionId) -> None:
         """Everybody is told, unless there is nothing to delete, or it is a child, which the others do not know."""
         try:
             is_child = (await self._client.get(ShowSession(session))).parent is not None
@@ -257,7 +257,7 @@ class Requests:
         if is_child or not isinstance(outcome, Accepted):
             connection.reply(event_text("session.deleted", {"sessionId": session}))
 
-    async def _answer(self, connection: Connection, wanted: PermissionPayload) -> None:
+    async def _answer(self, connection: ClientConnection, wanted: PermissionPayload) -> None:
         session = SessionId(wanted.session_id)
         row = await self._ask_meant(session, wanted)
         if not row.open:

@@ -65,7 +65,7 @@ class Frame(Struct, frozen=True):
     has_place: bool = True
 
 
-class SessionView:
+class SessionFrames:
     """What clients are shown of one log. `parents` are the sessions that it works for, nearest first. Of a child,
     only its asks are shown, under the outermost of them. What a fork has copied is not shown: it did not happen now,
     and the history has it."""

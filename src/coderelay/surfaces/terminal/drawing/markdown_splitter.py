@@ -49,7 +49,7 @@ Block = Prose | ListItem | CodeBegins | CodeLine | CodeEnds
 _Kind = Literal["", "paragraph", "table", "quote", "indented", "item", "code"]
 
 
-class Blocks:
+class MarkdownSplitter:
     """The splitter. `done` holds the finished blocks; `lines` and `kind` describe the block that is open."""
 
     def __init__(self) -> None:

@@ -8,11 +8,11 @@ from coderelay.surfaces.terminal.drawing.escape_sequences import without_wide_jo
 from coderelay.surfaces.terminal.drawing.line_splitter import LineSplitter
 from coderelay.surfaces.terminal.drawing.markdown_splitter import (
     Block,
-    Blocks,
     CodeBegins,
     CodeEnds,
     CodeLine,
     ListItem,
+    MarkdownSplitter,
     Prose,
 )
 
@@ -28,7 +28,7 @@ class MarkdownStream:
 
     def __init__(self) -> None:
         self._arriving = LineSplitter()
-        self._blocks = Blocks()
+        self._blocks = MarkdownSplitter()
         self._code: Code | None = None
 
     def feed(self, text: str) -> None:

@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 
 
 @contextmanager
-def preserve_typeahead() -> Generator[None]:
+def keep_early_keys() -> Generator[None]:
     """Until the prompt reads them, keys are neither echoed nor translated: otherwise the terminal would turn Enter
     into a line feed, which the prompt would take for Ctrl-J. Ctrl-C still ends the program."""
     if not sys.stdin.isatty():

@@ -14,7 +14,7 @@ from coderelay.agents.native.compaction import CompactionSettings
 from coderelay.agents.native.loop import NativeAgent
 from coderelay.agents.native.step import NativeSettings
 from coderelay.agents.native.workflow.settings import VerificationSettings, WorkflowSettings
-from coderelay.client.lent import LentServer
+from coderelay.client.lent_resources import LentServer
 from coderelay.client.views.cowork import SessionRows
 from coderelay.config.detect.other_tools import agents_on_path
 from coderelay.config.load import Config, CurrentConfig, language_of

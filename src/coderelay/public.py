@@ -18,7 +18,7 @@ from coderelay.app import App
 from coderelay.client.ask_text import parse_answer
 from coderelay.client.client import Capabilities, Client
 from coderelay.client.follow_family import follow_family
-from coderelay.client.lent import Lent
+from coderelay.client.lent_resources import Lent
 from coderelay.config.detect.detect import detect
 from coderelay.config.detect.other_tools import learn
 from coderelay.config.load import load

@@ -12,7 +12,7 @@ from coderelay.protocol.commands import Command, Outcome, SendPrompt
 from coderelay.protocol.events import BatchOpened, Recorded
 from coderelay.protocol.queries import ListAsks, ShowSession
 from coderelay.session.children import AGENT
-from coderelay.surfaces.terminal.open_asks import OpenAsk, OpenAsks
+from coderelay.surfaces.terminal.ask_queue import AskQueue, OpenAsk
 from tests.background.scene import eventually
 from tests.children.scene import child_opened, seen_from, task
 from tests.house import InHouse, house, story
@@ -22,7 +22,7 @@ from tests.patience import PATIENCE
 
 async def first_asked(coder: InHouse) -> OpenAsk:
     """What a terminal that comes now puts to the person first."""
-    asks = OpenAsks(coder.session)
+    asks = AskQueue(coder.session)
     head = (await coder.host.get(ShowSession(coder.session))).head
     rows, events = await join_family(coder.host, coder.session, head)
     for row in rows:
@@ -108,7 +108,7 @@ async def test_an_ask_that_is_both_listed_and_followed_is_put_once(tmp_path: Pat
         child = seen_from(coder, await child_opened(coder))
         (ask,) = await child.asks()
         (row,) = await coder.host.get(ListAsks(coder.session))
-        asks = OpenAsks(coder.session)
+        asks = AskQueue(coder.session)
         assert asks.put(row) is not None
         opened = await child.until(lambda event: isinstance(event, BatchOpened))
         assert asks.take(opened) is None

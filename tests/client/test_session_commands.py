@@ -17,16 +17,8 @@ from coderelay.agents.agent import Agent
 from coderelay.app import App
 from coderelay.client.client import AT_THE_MACHINE, NO_CAPABILITIES, Capabilities
 from coderelay.client.slash_commands import COMMANDS, NAMES, REMOTE_NAMES, SessionCommands
-from coderelay.client.slash_line import (
-    ChangedFiles,
-    LeftSession,
-    PromptToSend,
-    RewoundTurns,
-    Slash,
-    SlashResult,
-    SwitchedSession,
-    classify,
-)
+from coderelay.client.slash_results import ChangedFiles, LeftSession, RewoundTurns, SlashResult, SwitchedSession
+from coderelay.client.typed_line import PromptToSend, Slash, classify
 from coderelay.config.load import load
 from coderelay.protocol.commands import ConfigureSession, StopTurn
 from coderelay.protocol.errors import BadInput, CoderError

@@ -25,7 +25,7 @@ from coderelay import cli
 from coderelay.agents.agent import Agent
 from coderelay.agents.native.compaction import SUMMARISER
 from coderelay.app import App
-from coderelay.cli import start
+from coderelay.cli import default_command
 from coderelay.cli.startup import open_app
 from coderelay.config.load import Config, load
 from coderelay.host import loaded_session, snapshot_file
@@ -196,7 +196,7 @@ def main() -> int:
         HostTurn.may_spend = _may_always_spend
     if crashing.mutant == "no-epoch":
         HostTurn._is_mine = _is_my_turn  # pyright: ignore[reportPrivateUsage] - breaking it is the point
-    start.AGENTS = (*start.AGENTS, BlockingAgent.name)
+    default_command.AGENTS = (*default_command.AGENTS, BlockingAgent.name)
     open_app.new_app = lambda cwd=None: crashing
     return cli.main()
 

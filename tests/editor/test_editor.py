@@ -13,7 +13,7 @@ from acp import schema
 
 from tests.coder_process import Coder
 from tests.conftest import Serve
-from tests.editor.editor import editor
+from tests.editor.acp_editor import editor
 from tests.house import story
 from tests.model_server import ModelServerThread, bash, call, hangs, http_error, proposes, says, script, write
 from tests.patience import PATIENCE

@@ -10,7 +10,7 @@ from acp import schema
 from tests.children.scene import conversations, task
 from tests.coder_process import Coder
 from tests.conftest import Serve
-from tests.editor.editor import Form, editor
+from tests.editor.acp_editor import Form, editor
 from tests.house import story
 from tests.model_server import ModelServerThread, bash, by_history, call, proposes, says, script
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.coder_process import Coder
 from tests.conftest import Serve
-from tests.editor.editor import editor
+from tests.editor.acp_editor import editor
 from tests.editor.wire_process import initialized
 from tests.house import story
 from tests.model_server import ModelServerThread, bash, call, proposes, says, script, write

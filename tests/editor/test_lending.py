@@ -14,7 +14,7 @@ from acp import schema
 from tests.children.scene import conversations, task
 from tests.coder_process import Coder
 from tests.conftest import Serve
-from tests.editor.editor import Screen, editor
+from tests.editor.acp_editor import Screen, editor
 from tests.editor.websocket_process import frames, listening
 from tests.editor.wire_process import initialized
 from tests.house import story

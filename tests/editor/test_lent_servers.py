@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from coderelay.client.lent import LentServer
+from coderelay.client.lent_resources import LentServer
 from coderelay.surfaces.editor.lent_servers import lent_servers
 from coderelay.tools.mcp.settings import secrets_of, where_shown
 

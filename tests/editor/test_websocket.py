@@ -16,7 +16,7 @@ from websockets.exceptions import InvalidStatus
 
 from tests.coder_process import Coder
 from tests.conftest import Serve
-from tests.editor.editor import Screen
+from tests.editor.acp_editor import Screen
 from tests.editor.websocket_process import frames, iflow, listening
 from tests.house import story
 from tests.model_server import ModelServerThread, bash, hangs, proposes, says, script

@@ -16,26 +16,26 @@ from coderelay.app import App
 from coderelay.client.client import NO_CAPABILITIES
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListSessions
-from coderelay.surfaces.feishu.all_chats import AllChats
+from coderelay.surfaces.feishu.access_rules import AccessRules
+from coderelay.surfaces.feishu.account_links import Links
 from coderelay.surfaces.feishu.bot_options import BotOptions
 from coderelay.surfaces.feishu.card_outbox import ChatPlace
-from coderelay.surfaces.feishu.incoming import CardClick, ChatKind, ChatMessage, ClickAnswer
-from coderelay.surfaces.feishu.links import Links
-from coderelay.surfaces.feishu.people import People
+from coderelay.surfaces.feishu.chat_service import ChatService
+from coderelay.surfaces.feishu.incoming_events import CardClick, ChatKind, ChatMessage, ClickAnswer
 from tests.feishu.card_reader import CardRead
 from tests.feishu.recording_outbox import RecordingOutbox, Shown
 from tests.house import InHouse, house
 from tests.model_server import Script
 
 ANNE, BOB, EVE = "ou_anne", "ou_bob", "ou_eve"
-PEOPLE = People(users=(ANNE, BOB))
+PEOPLE = AccessRules(users=(ANNE, BOB))
 CHAT = "oc_anne"
 HOST_PERSON = "tester"  # who the sessions of the house belong to
 NOW = 1_800_000_000_000
 
 
 class ChatHouse:
-    def __init__(self, coder: InHouse, outbox: RecordingOutbox, hub: AllChats) -> None:
+    def __init__(self, coder: InHouse, outbox: RecordingOutbox, hub: ChatService) -> None:
         self.coder = coder
         self.outbox = outbox
         self.hub = hub
@@ -152,8 +152,8 @@ async def chat_house(
     async with house(root, script, build=build) as coder:
         client = coder.host.connect(NO_CAPABILITIES, language)
         shown = outbox or RecordingOutbox()
-        chosen = BotOptions(host_person=HOST_PERSON, cwd=str(coder.folder), people=PEOPLE)
-        hub = AllChats(client, client.notebook("feishu:test"), shown, replace(chosen, **options))
+        chosen = BotOptions(host_person=HOST_PERSON, cwd=str(coder.folder), access=PEOPLE)
+        hub = ChatService(client, client.notebook("feishu:test"), shown, replace(chosen, **options))
         await hub.start()
         try:
             yield ChatHouse(coder, shown, hub)

@@ -13,7 +13,7 @@ from coderelay.store.postgres.store import PostgresStore
 from coderelay.store.sqlite.store import SqliteStore
 from coderelay.surfaces.feishu.bot import Bot, BotTiming, WebhookOptions
 from coderelay.surfaces.feishu.card_outbox import CardOutbox
-from coderelay.surfaces.feishu.incoming import CardClick, ChatMessage, ClickAnswer, Incoming
+from coderelay.surfaces.feishu.incoming_events import CardClick, ChatMessage, ClickAnswer, Incoming
 from coderelay.surfaces.feishu.lark_api import AppCredentials
 from coderelay.surfaces.feishu.webhook import WebhookSecrets, listen
 from coderelay.testing.feishu_server import FakeFeishu

@@ -28,8 +28,8 @@ from coderelay.surfaces.feishu.cards import CONTINUING, RUNNING, notice_card, pr
 from coderelay.surfaces.feishu.click_decisions import decision_of
 from coderelay.testing.feishu_server.card_rules import MOST_BYTES, check_card
 from tests.feishu.card_reader import read_card
+from tests.feishu.test_chat_state import BUDGET, PERMISSION, PLAN, QUESTION
 from tests.feishu.test_click_decisions import COLOUR, EDIT, SEVERAL, TWO
-from tests.feishu.test_states import BUDGET, PERMISSION, PLAN, QUESTION
 
 pytestmark = pytest.mark.quick
 

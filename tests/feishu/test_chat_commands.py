@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from coderelay.protocol.queries import ShowSession
-from coderelay.surfaces.feishu.links import Links
-from coderelay.surfaces.feishu.people import People
+from coderelay.surfaces.feishu.access_rules import AccessRules
+from coderelay.surfaces.feishu.account_links import Links
 from tests.feishu.chat_house import ANNE, BOB, CHAT, HOST_PERSON, ChatHouse, chat_house
-from tests.feishu.test_routing import Gate
+from tests.feishu.test_message_routing import Gate
 from tests.house import story
 from tests.model_server import bash, proposes, says, script
 
@@ -147,7 +147,7 @@ async def test_a_person_who_was_removed_decides_nothing(tmp_path: Path) -> None:
         await bot.say("go")
         confirm = await bot.shown("请确认")
         shown = bot.outbox
-    async with chat_house(tmp_path, script(), outbox=shown, people=People(users=(BOB,))) as bot:
+    async with chat_house(tmp_path, script(), outbox=shown, access=AccessRules(users=(BOB,))) as bot:
         assert (await bot.click(confirm, "确认", by=ANNE)).toast_kind == "error"
         assert confirm.place.chat_id == CHAT
 

@@ -8,9 +8,9 @@ from coderelay.protocol.asks import Allow, Answers, Ask, Decision, Deny, DenyAnd
 from coderelay.protocol.calls import Option, Question
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import AskId, CallId
+from coderelay.surfaces.feishu.access_rules import needs_owner
 from coderelay.surfaces.feishu.click_decisions import decision_of
-from coderelay.surfaces.feishu.people import needs_owner
-from tests.feishu.test_states import BUDGET, NEED, PERMISSION, PLAN, QUESTION
+from tests.feishu.test_chat_state import BUDGET, NEED, PERMISSION, PLAN, QUESTION
 
 pytestmark = pytest.mark.quick
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from coderelay.protocol.asks import Deny
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.queries import ListAsks, ListSessions
+from coderelay.surfaces.feishu.account_links import CODE_SECONDS, Links
 from coderelay.surfaces.feishu.chat_state import ChatState, current_state
-from coderelay.surfaces.feishu.links import CODE_SECONDS, Links
 from tests.feishu.chat_house import ANNE, BOB, CHAT, EVE, NOW, chat_house
-from tests.feishu.test_routing import ask
+from tests.feishu.test_message_routing import ask
 from tests.house import ME, story
 from tests.model_server import bash, call, proposes, says, script
 

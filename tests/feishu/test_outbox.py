@@ -93,7 +93,7 @@ def test_what_may_pass_is_tried_again_and_nothing_is_sent_twice(
     async def tell() -> None:
         async with platform_bot(feishu, tmp_path) as bot:
             if path == "tenant_access_token":
-                feishu.state.expire_tokens()
+                feishu.api.expire_tokens()
             feishu.fail(path, **fault)
             said = feishu.person("ou_1").chat.said("hi")["event"]["message"]["message_id"]
             place = ChatPlace(place_of(feishu).chat_id, said if "reply" in path else "")
@@ -156,7 +156,7 @@ async def test_e21_a_card_that_is_refused_is_kept_as_a_dead_letter_and_stops_nob
 @story
 async def test_a_token_that_the_platform_no_longer_takes_is_fetched_anew(feishu: FakeFeishu, tmp_path: Path) -> None:
     async with platform_bot(feishu, tmp_path) as bot:
-        feishu.state.expire_tokens()
+        feishu.api.expire_tokens()
         await bot.outbox.show("k", place_of(feishu), card("one"))
         await shows(feishu, "one")
 
@@ -203,7 +203,7 @@ async def test_text_is_streamed_into_a_card_until_the_card_is_shown_whole(feishu
         bot.outbox.stream("k", "too late")
         await shows(feishu, "the whole answer")
         await settled(bot)
-        (entity,) = feishu.state.cards.values()
+        (entity,) = feishu.api.cards.values()
         assert not entity.streaming_until
         assert len(feishu.person("ou_1").chat.messages) == 1
 
@@ -216,7 +216,7 @@ async def test_streaming_is_begun_again_before_and_after_the_platform_ends_it(
         await bot.outbox.show("k", place_of(feishu), streaming())
         bot.outbox.stream("k", "one")
         await shows(feishu, "one")
-        (entity,) = feishu.state.cards.values()
+        (entity,) = feishu.api.cards.values()
         entity.streaming_until = 1.0  # ten minutes have passed
         bot.outbox.stream("k", "one two")
         await shows(feishu, "one two")
@@ -232,7 +232,7 @@ async def test_a_card_that_is_shown_whole_does_not_begin_to_stream_again(feishu:
     async with platform_bot(feishu, tmp_path) as bot:
         await bot.outbox.show("k", place_of(feishu), streaming("begun"))
         await aside(feishu.person("ou_1").chat.wait_for, "begun")
-        ((card_id, entity),) = feishu.state.cards.items()
+        ((card_id, entity),) = feishu.api.cards.items()
         feishu.fail("PUT .*/content$", status=400, code=300309, delay=0.5)
         bot.outbox.stream("k", "begun, on its way")
         written = f"PUT /open-apis/cardkit/v1/cards/{card_id}/elements/{STREAMED_ELEMENT}/content"
@@ -267,7 +267,7 @@ async def test_a_text_that_is_too_long_to_stream_shows_its_end(feishu: FakeFeish
 
 @story
 async def test_without_the_right_to_cardkit_the_card_is_an_ordinary_one(feishu: FakeFeishu, tmp_path: Path) -> None:
-    feishu.state.has_cardkit = False
+    feishu.api.has_cardkit = False
     async with platform_bot(feishu, tmp_path) as bot:
         await bot.outbox.show("k", place_of(feishu), streaming("working"))
         await shows(feishu, "working")
@@ -287,7 +287,7 @@ async def test_e19_a_streaming_card_is_finished_by_the_next_process(feishu: Fake
     async with platform_bot(feishu, tmp_path) as bot:
         bot.outbox.stream("k", "abcd")
         await shows(feishu, "abcd")
-        next(iter(feishu.state.cards.values())).sequence += 30_000  # another bot's clock is ahead
+        next(iter(feishu.api.cards.values())).sequence += 30_000  # another bot's clock is ahead
         await bot.outbox.show("k", place_of(feishu), card("end"))
         await shows(feishu, "end")
 
@@ -323,7 +323,7 @@ def test_a_state_that_reaches_the_platform_late_does_not_stay(feishu: FakeFeishu
             await settled(one)
             feishu.fail(path, delay=1.0, after=True)
             await one.outbox.show("k", place_of(feishu), card("old"))
-            await aside(feishu.state.wait, lambda: feishu.faults.left() == 0, feishu.seconds)
+            await aside(feishu.api.wait, lambda: feishu.faults.left() == 0, feishu.seconds)
             await other.outbox.show("k", place_of(feishu), card("new"))
             (message,) = chat.messages
             await aside(chat.wait, lambda: message.text == "new")
@@ -358,7 +358,7 @@ async def test_the_platforms_limits_are_kept_in_every_chat_message_and_card(
     feishu: FakeFeishu, tmp_path: Path
 ) -> None:
     """At the real pace, with a platform that refuses what is too fast."""
-    feishu.state.enforces_rates = True
+    feishu.api.enforces_rates = True
     async with platform_bot(feishu, tmp_path, timing=BotTiming(lease_ms=5000)) as bot:
         place = place_of(feishu)
         await bot.outbox.show("stream", place, streaming())
@@ -370,7 +370,7 @@ async def test_the_platforms_limits_are_kept_in_every_chat_message_and_card(
             await asyncio.sleep(0.01)
         chat = feishu.person("ou_1").chat
         await aside(chat.wait, lambda: chat.find("text 199") and chat.find("changed 199") and len(chat.messages) == 7)
-        fastest = feishu.state.fastest
+        fastest = feishu.api.fastest
         assert max(number for name, number in fastest.items() if not name.startswith("card")) <= 5
         assert max(number for name, number in fastest.items() if name.startswith("card")) <= 10
 

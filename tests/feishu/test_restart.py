@@ -8,10 +8,10 @@ from coderelay.protocol.asks import Allow, By, Deny
 from coderelay.protocol.commands import AnswerAsk, SendPrompt
 from coderelay.protocol.ids import PromptId, SessionId, new_id
 from coderelay.protocol.queries import ListAsks
-from coderelay.surfaces.feishu.links import Links
+from coderelay.surfaces.feishu.account_links import Links
 from tests.feishu.chat_house import CHAT, HOST_PERSON, ChatHouse, chat_house
 from tests.feishu.recording_outbox import RecordingOutbox
-from tests.feishu.test_routing import ask
+from tests.feishu.test_message_routing import ask
 from tests.house import house, story
 from tests.model_server import Answer, History, bash, by_history, proposes, says, script
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from coderelay.surfaces.feishu.incoming import CardClick
+from coderelay.surfaces.feishu.incoming_events import CardClick
 from coderelay.surfaces.feishu.webhook import MOST_BODY_BYTES
 from coderelay.testing.feishu_server import FakeFeishu, ShownMessage, SignedCall
-from coderelay.testing.feishu_server.signing import encrypt, sign, signed_call
+from coderelay.testing.feishu_server.webhook_signing import encrypt, sign, signed_call
 from tests.coder_process import Coder
 from tests.feishu.bot_process import configure, secrets_of
 from tests.feishu.platform_bot import aside, platform_bot

@@ -10,10 +10,10 @@ from string import Formatter
 
 import pytest
 
-from coderelay.client.old_log_texts import tool_words
+from coderelay.client.template_matching import tool_words
 from coderelay.protocol.languages import LANGUAGES, LanguageFile, read_language
-from tests.language.literals import PLACE, ROOM, Said, Unclear, records_in, said_in, strings_in
-from tests.language.tables import TABLES
+from tests.language.text_literals import PLACE, ROOM, Said, Unclear, records_in, said_in, strings_in
+from tests.language.text_tables import TABLES
 
 _FILES = sorted(ROOM.rglob("*.py"))
 
@@ -54,7 +54,7 @@ def language(request: pytest.FixtureRequest) -> Language:
 
 @pytest.mark.quick
 def test_every_text_for_people_has_a_form_in_every_language(language: Language) -> None:
-    told = {each.text: each.where for each in _said()} | dict.fromkeys(_tabled(), "tests/language/tables.py")
+    told = {each.text: each.where for each in _said()} | dict.fromkeys(_tabled(), "tests/language/text_tables.py")
     told |= dict.fromkeys(_records(), "a record")
     missing = {text: where for text, where in told.items() if text not in language.file.texts | language.records}
 
@@ -90,7 +90,7 @@ def test_no_text_is_translated_twice(language: Language) -> None:
 def test_what_is_given_to_t_can_be_read_off_the_code_or_is_listed() -> None:
     unclear = {each.where.partition(":")[0] for each in _calls() if isinstance(each, Unclear)}
 
-    assert sorted(unclear - TABLES.keys()) == [], "list the table of it in tests/language/tables.py"
+    assert sorted(unclear - TABLES.keys()) == [], "list the table of it in tests/language/text_tables.py"
     assert sorted(TABLES.keys() - unclear) == []
 
 

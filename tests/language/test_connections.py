@@ -4,10 +4,10 @@ import asyncio
 from pathlib import Path
 
 from coderelay.client.client import NO_CAPABILITIES
-from coderelay.client.errors import error_in_words
+from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.language import current_language, retell, speak, speaking, t
 from coderelay.client.slash_commands import SessionCommands
-from coderelay.client.slash_line import Slash
+from coderelay.client.typed_line import Slash
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.session_events import SessionCreated
 from tests.house import ME, InHouse, house, story

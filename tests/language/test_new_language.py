@@ -7,9 +7,9 @@ import json
 import os
 from typing import Any
 
-from coderelay.client.old_log_texts import tool_words
+from coderelay.client.template_matching import tool_words
 from coderelay.protocol.languages import read_language
-from tests.language.literals import ROOM, records_in
+from tests.language.text_literals import ROOM, records_in
 
 _FOLDER = ROOM / "languages"
 

@@ -16,7 +16,7 @@ def test_leaving_a_connection_while_tasks_ask_ends_them_and_not_the_process(
     """Symptom: the reading connection was closed under them: a segmentation fault, or `closed database`."""
     coder = coder_on(serve(by_history(lambda _: says("done"))))
     ran = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("leaving.py"))],
+        [sys.executable, str(Path(__file__).with_name("leaving_script.py"))],
         cwd=coder.cwd,
         env=coder.env,
         capture_output=True,

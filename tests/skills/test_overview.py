@@ -10,10 +10,10 @@ from coderelay.agents.agent import Description
 from coderelay.agents.native.loop import NativeAgent
 from coderelay.app import App
 from coderelay.client.client import AT_THE_MACHINE
-from coderelay.client.other_commands import completions
-from coderelay.client.overview import context_in_words, tools_in_words
+from coderelay.client.command_catalog import completions
+from coderelay.client.inventory_text import context_in_words, tools_in_words
 from coderelay.client.slash_commands import COMMANDS, SessionCommands
-from coderelay.client.slash_line import PromptToSend, Slash
+from coderelay.client.typed_line import PromptToSend, Slash
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.queries import ListSkills, ListTools, ShowContext
 from coderelay.protocol.query_results import CommandShown, ContextShown, SkillShown, SkillsShown, ToolShown
@@ -219,7 +219,7 @@ def test_start_up_loads_nothing_of_this_where_there_is_nothing(serve: Serve, cod
     ours = {
         "coderelay.client.commands",
         "coderelay.client.slash_commands",
-        "coderelay.client.other_commands",
+        "coderelay.client.command_catalog",
         "coderelay.config.skills_and_commands.custom_commands",
         "coderelay.config.skills_and_commands.front_matter",
         "coderelay.config.skills_and_commands.skills",

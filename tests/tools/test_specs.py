@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from coderelay.client.old_log_texts import recognise
-from coderelay.client.overview import tools_in_words
+from coderelay.client.inventory_text import tools_in_words
+from coderelay.client.template_matching import recognise
 from coderelay.protocol.calls import ToolSpec, first_sentence
 from coderelay.protocol.query_results import ToolShown
 from coderelay.tools.all_tools import SPECS, TOOLS
-from tests.language.literals import PLACE
+from tests.language.text_literals import PLACE
 
 pytestmark = pytest.mark.quick
 

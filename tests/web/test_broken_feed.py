@@ -16,7 +16,7 @@ from coderelay.protocol.live_updates import Live
 from coderelay.store.sqlite.store import SqliteStore
 from coderelay.store.store import ChangeCursor, Changes, Projection, Store
 from coderelay.surfaces.web.hub import HubOptions
-from coderelay.surfaces.web.session_view import Frame, SessionView
+from coderelay.surfaces.web.session_frames import Frame, SessionFrames
 from coderelay.testing.blocking_agent import Emits, Says
 from tests.blocking.scene import blocking_house, steps
 from tests.house import house, story
@@ -74,16 +74,16 @@ async def test_what_happens_while_the_feed_is_broken_is_shown_later(tmp_path: Pa
 
 @story
 async def test_an_event_that_cannot_be_shown_ends_nothing(tmp_path: Path) -> None:
-    shown = SessionView.frames
+    shown = SessionFrames.frames
 
-    def frames(view: SessionView, each: Recorded | Live) -> list[Frame]:
+    def frames(view: SessionFrames, each: Recorded | Live) -> list[Frame]:
         if isinstance(each, Recorded) and isinstance(each.event, CallEnded):
             raise ValueError("a bug")
         return shown(view, each)
 
     answers = script(proposes(bash("echo one")), says("done"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(SessionView, "frames", frames)
+        patch.setattr(SessionFrames, "frames", frames)
         async with web(tmp_path, answers) as site, site.client() as page:
             await page.send("session.start", title="t", prompt="go", mode="yolo")
             session = (await page.until("session.status", status="completed"))["sessionId"]

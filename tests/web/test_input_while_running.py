@@ -11,7 +11,7 @@ from tests.conftest import Serve
 from tests.house import house, story
 from tests.model_server import ModelServerThread, hangs, says, script
 from tests.web.browser import Site, serving, web
-from tests.web.test_killed import start
+from tests.web.test_killed_server import start
 
 CoderOn = Callable[[ModelServerThread], Coder]
 

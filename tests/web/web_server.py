@@ -14,8 +14,8 @@ from coderelay.client.client import NO_CAPABILITIES
 from coderelay.surfaces.loopback import Listening, listen
 from coderelay.surfaces.web.routes import routes
 from coderelay.surfaces.web.server import serve
-from coderelay.surfaces.web.server_connection import HttpConnection
 from coderelay.surfaces.web.token import Token
+from coderelay.surfaces.web.uvicorn_connections import HttpConnection
 from tests.house import InHouse, house
 from tests.model_server import Script, script
 from tests.patience import PATIENCE

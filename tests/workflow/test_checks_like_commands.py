@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.app import App
-from coderelay.client.ask_text import in_words
+from coderelay.client.ask_text import full_text
 from coderelay.config.load import Config
 from coderelay.protocol.asks import Deny, PermissionAsk
 from coderelay.protocol.commands import Undone, UndoTurn
@@ -65,7 +65,7 @@ async def test_x39_the_ask_of_a_check_does_not_say_where_it_runs(tmp_path: Path)
         await coder.create("auto-edit")
         await coder.prompt("make it and run the tests")
         (ask,) = await coder.asks()
-        assert "runs in 'vendor/evil'" in in_words(ask)
+        assert "runs in 'vendor/evil'" in full_text(ask)
         await coder.answer(ask, Deny())
         await coder.ended()
 

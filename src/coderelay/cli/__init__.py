@@ -33,13 +33,13 @@ def main() -> int:
     if arguments in (["--version"], ["-V"]):
         sys.stdout.write(f"coder {__version__}\n")
         return 0
-    from coderelay.cli.startup.interrupts import leave_at_once  # not needed for --version
+    from coderelay.cli.startup.interrupts import exit_on_ctrl_c  # not needed for --version
     from coderelay.client.language import speak
     from coderelay.protocol.languages import locale_language
 
-    leave_at_once()
+    exit_on_ctrl_c()
     speak(os.environ.get("CODER_LANG") or locale_language(os.environ))  # until the settings are known
-    gc.disable()  # objects made while loading are no garbage; `finished_loading` turns it on again
+    gc.disable()  # objects made while loading are no garbage; `enable_garbage_collection` turns it on again
     from coderelay.cli.startup.arguments import SUBCOMMANDS
 
     name, *rest = arguments or [""]
@@ -72,5 +72,5 @@ def main() -> int:
             from coderelay.cli.completions import main as run_command
         case _:
             rest = arguments
-            from coderelay.cli.start import main as run_command
+            from coderelay.cli.default_command import main as run_command
     return run_command(rest)

@@ -14,7 +14,7 @@ from coderelay.cli.startup.arguments import Arguments, HelpText
 from coderelay.cli.startup.interrupts import INTERRUPTED, is_ignored, run_loop
 from coderelay.cli.startup.open_app import current_person, new_app
 from coderelay.client.client import EDITOR, Client
-from coderelay.client.errors import error_in_words
+from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.language import t
 from coderelay.protocol.errors import CoderError
 from coderelay.surfaces.editor.editor_connection import EditorConnection
@@ -50,7 +50,7 @@ async def _run_on_stdio() -> int:
 
 
 async def _run_server(url: str) -> int:
-    from coderelay.cli.startup.endpoint import listen_at  # imported late: editors do not connect, they start us
+    from coderelay.cli.startup.listen_address import listen_at  # imported late: editors do not connect, they start us
     from coderelay.surfaces.editor.websocket_server import serve_clients
 
     endpoint = listen_at(url)

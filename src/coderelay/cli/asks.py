@@ -8,7 +8,7 @@ from coderelay.cli.startup.arguments import Arguments
 from coderelay.cli.startup.open_app import run_with_app
 from coderelay.client.ask_text import headline
 from coderelay.client.language import t
-from coderelay.client.visible import visible
+from coderelay.client.visible_text import visible
 from coderelay.config.display_path import display_path
 from coderelay.host.host import Host
 from coderelay.protocol.queries import ListAsks

@@ -113,9 +113,9 @@ def offers(line: str) -> Iterator[tuple[str, str]]:
     before, _, begun = line.rpartition(" ")
     for expected in _expected(before.split()[1:]):
         if expected.isupper():
-            from coderelay.cli.startup.known_names import known_names  # only these need the app
+            from coderelay.cli.startup.completion_names import completion_names  # only these need the app
 
-            yield from (each for each in known_names(expected) if each[0].startswith(begun))
+            yield from (each for each in completion_names(expected) if each[0].startswith(begun))
         elif expected.startswith(begun) and expected.startswith("-") == begun.startswith("-"):
             yield expected, ""
 

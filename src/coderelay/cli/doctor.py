@@ -15,10 +15,10 @@ from msgspec import Struct
 
 from coderelay import __version__
 from coderelay.cli.startup.arguments import Arguments
+from coderelay.cli.startup.garbage_collection import enable_garbage_collection
 from coderelay.cli.startup.interrupts import run_loop
-from coderelay.cli.startup.loading import finished_loading
 from coderelay.client.language import retell, speak, t
-from coderelay.client.visible import padded, width_of
+from coderelay.client.visible_text import padded, width_of
 from coderelay.config.detect.detect import GUIDE, DetectedModel, detect
 from coderelay.config.detect.other_tools import PROGRAMS, agents_on_path
 from coderelay.config.load import Config, home_of, load
@@ -57,7 +57,7 @@ def main(arguments: list[str]) -> int:
     parser = Arguments(prog="coder doctor", description=t(__doc__ or ""), allow_abbrev=False)
     parser.add_argument("--json", action="store_true", help=t("print one JSON object instead of text"))
     options = parser.parse_args(arguments)
-    finished_loading()
+    enable_garbage_collection()
     findings = run_loop(examine(os.environ))
     works = all(each.state != "bad" for each in findings)
     if options.json:

@@ -20,7 +20,7 @@ from coderelay.cli.startup.interrupts import INTERRUPTED, run_loop
 from coderelay.cli.startup.open_app import current_person, new_app
 from coderelay.cli.startup.stop_signals import stop_on_signals
 from coderelay.client.client import NO_CAPABILITIES
-from coderelay.client.errors import error_in_words
+from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.language import t
 from coderelay.config.load import Config
 from coderelay.config.settings import FeishuConfig
@@ -29,10 +29,10 @@ from coderelay.protocol.errors import BadInput, CannotRun, CoderError
 from coderelay.protocol.install_command import install_command
 from coderelay.protocol.translatable import say
 from coderelay.surfaces import standard_streams
+from coderelay.surfaces.feishu.access_rules import AccessRules
+from coderelay.surfaces.feishu.account_links import CODE_SECONDS, Links
 from coderelay.surfaces.feishu.bot_options import BotOptions
 from coderelay.surfaces.feishu.card_record import DeadLetter, dead_letters
-from coderelay.surfaces.feishu.links import CODE_SECONDS, Links
-from coderelay.surfaces.feishu.people import People
 
 _DOMAINS = {"feishu": "https://open.feishu.cn", "lark": "https://open.larksuite.com"}
 _WEBHOOK_PORT = 8788
@@ -88,8 +88,8 @@ async def _serve(options: argparse.Namespace, app: App, host: Host, settings: Fe
         )
     chat_options = _chat_options(app, settings)
     _check_library()
-    from coderelay.surfaces.feishu.all_chats import AllChats
     from coderelay.surfaces.feishu.bot import Bot, BotTiming, WebhookOptions  # these load lark-oapi
+    from coderelay.surfaces.feishu.chat_service import ChatService
     from coderelay.surfaces.feishu.lark_api import AppCredentials
     from coderelay.surfaces.feishu.webhook import WebhookSecrets, listen
 
@@ -102,7 +102,7 @@ async def _serve(options: argparse.Namespace, app: App, host: Host, settings: Fe
         AppCredentials(app_id, secret, _domain(settings.domain)),
         settings.tenant or "",
         notebook,
-        lambda outbox: AllChats(client, notebook, outbox, chat_options),
+        lambda outbox: ChatService(client, notebook, outbox, chat_options),
         _Announcement(None if webhook is None else webhook.listening.getsockname()[1]).tell,
         BotTiming(
             lease_ms=int(float(os.environ.get("CODER_FEISHU_LEASE_SECONDS") or 15) * 1000),
@@ -167,7 +167,7 @@ def _chat_options(app: App, settings: FeishuConfig) -> BotOptions:
         host_person=current_person().who,
         cwd=os.path.realpath(cwd),
         roots=tuple(os.path.realpath(os.path.expanduser(each)) for each in settings.roots),
-        people=People(settings.users, settings.chats, settings.approvers),
+        access=AccessRules(settings.users, settings.chats, settings.approvers),
         input_timeout_s=max(1, round(settings.input_timeout_s)),
         while_running=app.config.settings.input_while_running,
         shares_groups=settings.groups == "shared",

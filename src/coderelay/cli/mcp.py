@@ -10,10 +10,10 @@ from typing import Any
 
 from coderelay.app import App
 from coderelay.cli.startup.arguments import Arguments
-from coderelay.cli.startup.current_folder import real_folder
+from coderelay.cli.startup.folder_arguments import real_folder
 from coderelay.cli.startup.interrupts import run_loop
 from coderelay.cli.startup.open_app import new_app
-from coderelay.client.errors import error_in_words
+from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.language import retell, t
 from coderelay.config.display_path import display_path, escaped
 from coderelay.config.edit_config import add_server, remove_server

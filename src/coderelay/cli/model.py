@@ -7,10 +7,10 @@ import sys
 import time
 
 from coderelay.cli.startup.arguments import Arguments
-from coderelay.cli.startup.interrupts import RaisedInterrupts
-from coderelay.cli.startup.loading import finished_loading
+from coderelay.cli.startup.garbage_collection import enable_garbage_collection
+from coderelay.cli.startup.interrupts import CtrlCAsException
 from coderelay.client.ask_text import agrees
-from coderelay.client.errors import error_in_words
+from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.language import retell, t
 from coderelay.models.local.install_weights import Progress, install
 from coderelay.models.local.offers import Download, find_offer, offers
@@ -25,7 +25,7 @@ _USAGE = 2
 
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
-    finished_loading()
+    enable_garbage_collection()
     folder = WeightsFolder(models_folder(os.environ))
     try:
         return _run(folder, options)
@@ -112,7 +112,7 @@ def _install(folder: WeightsFolder, name: str | None, yes: bool) -> int:
         return _USAGE
     bar = _Bar(offer)
     try:
-        with RaisedInterrupts():
+        with CtrlCAsException():
             weights = install(offer, folder, os.environ, bar.show)
     except KeyboardInterrupt:
         told = t("stopped; the next install continues where this one stopped")

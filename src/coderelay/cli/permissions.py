@@ -9,11 +9,11 @@ from itertools import groupby
 import msgspec
 
 from coderelay.cli.startup.arguments import Arguments
-from coderelay.cli.startup.broad_folder import broad_in_words
-from coderelay.cli.startup.current_folder import is_broad, real_folder
+from coderelay.cli.startup.folder_arguments import is_broad, real_folder
+from coderelay.cli.startup.home_folder_consent import broad_in_words
 from coderelay.cli.startup.open_app import current_person, new_app, run_with_app
 from coderelay.client.ask_text import agrees
-from coderelay.client.errors import error_in_words
+from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.language import retell, t
 from coderelay.client.permission_ask_text import approval_in_words
 from coderelay.client.session_names import session_by_id

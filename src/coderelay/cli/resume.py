@@ -2,7 +2,7 @@
 
 import os
 
-from coderelay.cli import start
+from coderelay.cli import default_command
 from coderelay.cli.startup.arguments import Arguments
 from coderelay.client.language import t
 
@@ -19,7 +19,7 @@ def main(arguments: list[str]) -> int:
         action="store_true",
         help=t("the newest session in this folder, as without ID; PROMPT may follow"),
     )
-    start.add_session_options(parser)
+    default_command.add_session_options(parser)
     given = parser.parse_args(arguments)
     if given.last:
         if given.next is not None:
@@ -27,8 +27,8 @@ def main(arguments: list[str]) -> int:
         given.session, given.next = None, given.session
     if given.here and given.session is None:
         parser.error(t("--here needs a session ID"))
-    options = start.parse(["--continue"] if given.session is None else [f"--resume={given.session}"])[0]
+    options = default_command.parse(["--continue"] if given.session is None else [f"--resume={given.session}"])[0]
     for name in vars(options).keys() & vars(given).keys():
         setattr(options, name, getattr(given, name))
-    options.first_prompt = start.decoded(os.fsencode(given.next or ""))
-    return start.run(options, start.checked_folder(options), None)
+    options.first_prompt = default_command.decoded(os.fsencode(given.next or ""))
+    return default_command.run(options, default_command.checked_folder(options), None)

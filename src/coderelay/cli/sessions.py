@@ -9,16 +9,16 @@ from typing import Any
 import msgspec
 
 from coderelay.cli.startup.arguments import Arguments
-from coderelay.cli.startup.current_folder import real_folder
-from coderelay.cli.startup.interrupts import RaisedInterrupts
+from coderelay.cli.startup.folder_arguments import real_folder
+from coderelay.cli.startup.interrupts import CtrlCAsException
 from coderelay.cli.startup.open_app import current_person, run_with_app
-from coderelay.client.changed_files import changed_line
-from coderelay.client.errors import error_in_words
+from coderelay.client.changed_files_text import changed_line
+from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.language import retell, speak, t
 from coderelay.client.session_names import session_by_id
 from coderelay.client.todo_text import background_line
 from coderelay.client.views.message_blocks import blocks_of, read_message, result_content
-from coderelay.client.visible import padded, visible
+from coderelay.client.visible_text import padded, visible
 from coderelay.config.display_path import display_path
 from coderelay.config.load import load
 from coderelay.host.host import Host
@@ -86,7 +86,7 @@ def _back_up(file: str) -> int:
         speak(config.lang)
         if config.database_url is not None:
             raise BadInput("the sessions are in PostgreSQL; back them up with its own tools", "Use pg_dump.")
-        with RaisedInterrupts():  # so that an interrupted copy is cleaned up
+        with CtrlCAsException():  # so that an interrupted copy is cleaned up
             events = back_up(config.database, file)
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")

@@ -14,7 +14,7 @@ from coderelay.cli.startup.interrupts import INTERRUPTED, run_loop
 from coderelay.cli.startup.open_app import current_person, new_app
 from coderelay.cli.startup.stop_signals import stop_on_signals
 from coderelay.client.client import Capabilities
-from coderelay.client.errors import error_in_words
+from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.language import t
 from coderelay.config.settings import WebConfig
 from coderelay.protocol.errors import BadInput, CoderError

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from coderelay.client.language import localize, t
 from coderelay.client.permission_ask_text import permission_in_words
-from coderelay.client.visible import visible
+from coderelay.client.visible_text import visible
 from coderelay.protocol.asks import (
     Allow,
     Answers,
@@ -66,11 +66,11 @@ class AskOption(Struct, frozen=True):
     meaning: str = ""
 
 
-class AskShown(Struct, frozen=True):
+class AskView(Struct, frozen=True):
     """How one ask is put to a person, and which words answer it.
 
     `headline` becomes one line, `text` is everything a person needs to decide. `options` are the answers to choose
-    from, the usual one first; with `several`, more than one may be chosen. `choices` says what can be typed.
+    from, the usual one first; with `multi_select`, more than one may be chosen. `choices` says what can be typed.
     `parse` turns what was typed into a decision, or None if it is no answer. Any text answers an `open_ended`
     ask; for the other asks, a text that is no answer may be a new prompt.
     """
@@ -80,7 +80,7 @@ class AskShown(Struct, frozen=True):
     choices: str
     parse: Callable[[Sequence[str]], Decision | None]
     options: tuple[AskOption, ...] = ()
-    several: bool = False
+    multi_select: bool = False
     open_ended: bool = False
 
     @property
@@ -89,7 +89,7 @@ class AskShown(Struct, frozen=True):
         return {each.key: each.answer for each in self.options if each.key}
 
 
-def shown(ask: Ask) -> AskShown:
+def view_of(ask: Ask) -> AskView:
     match ask:
         case PermissionAsk():
             return _permission(ask)
@@ -101,9 +101,9 @@ def shown(ask: Ask) -> AskShown:
             return _yes_no(ask.yes_no)
 
 
-def _permission(ask: PermissionAsk) -> AskShown:
+def _permission(ask: PermissionAsk) -> AskView:
     edits = AskOption("e", t("Yes, and allow all edits this session (auto-edit mode)"), "e")
-    return AskShown(
+    return AskView(
         headline=f"{ask.need.tool}: {ask.need.title}",
         text=f"{permission_in_words(ask)}{_preview(ask.need.diff)}",
         choices=t("Allow? y / n / e (all edits this session) / a(lways) / s(top)")
@@ -126,7 +126,7 @@ def _always(need: Need) -> AskOption:
     return AskOption("a", t("Yes, always"), "a", t("see above"))
 
 
-def _questions(ask: QuestionAsk) -> AskShown:
+def _questions(ask: QuestionAsk) -> AskView:
     number = t("a number, ") if any(each.options for each in ask.questions) else ""
     several = t("several with commas, ") if any(each.multi_select for each in ask.questions) else ""
     choices = number + several + t("your own words, deny or stop")
@@ -136,13 +136,13 @@ def _questions(ask: QuestionAsk) -> AskShown:
         return _refusal(ask, given) or _answers(ask, given, choices)
 
     one = ask.questions[0] if len(ask.questions) == 1 else None
-    return AskShown(
+    return AskView(
         headline=" / ".join(each.question for each in ask.questions),
         text="\n".join(_question_in_words(each) for each in ask.questions),
         choices=choices,
         parse=parse,
         options=_options_of(one) if one is not None else (),
-        several=one is not None and one.multi_select,
+        multi_select=one is not None and one.multi_select,
         open_ended=True,
     )
 
@@ -156,12 +156,12 @@ def _options_of(question: Question) -> tuple[AskOption, ...]:
     )
 
 
-def _plan(ask: PlanAsk) -> AskShown:
+def _plan(ask: PlanAsk) -> AskView:
     def parse(texts: Sequence[str]) -> Decision | None:
         text = _whole(texts)
         return _PLAN.get(_word(text)) or (PlanDecision("feedback", text) if text else None)
 
-    return AskShown(
+    return AskView(
         headline=t("plan: {plan}", plan=ask.plan.strip().partition(chr(10))[0]),
         text=f"{ask.plan.rstrip()}\n{t('Approve this plan?')}",
         choices=t("smart / default / keep / s(top), or what to change"),
@@ -176,37 +176,37 @@ def _plan(ask: PlanAsk) -> AskShown:
     )
 
 
-def _yes_no(put: YesNo) -> AskShown:
-    happened = localize(put.happened, **put.values)
-    return AskShown(
+def _yes_no(yes_no: YesNo) -> AskView:
+    happened = localize(yes_no.happened, **yes_no.values)
+    return AskView(
         headline=happened,
-        text=f"{happened}\n  {localize(put.question, **put.values)}",
+        text=f"{happened}\n  {localize(yes_no.question, **yes_no.values)}",
         choices=t("Allow? y / n"),
         parse=_permit,
-        options=(AskOption("y", t("Yes"), "y"), AskOption("n", localize(put.no), "n")),
+        options=(AskOption("y", t("Yes"), "y"), AskOption("n", localize(yes_no.no), "n")),
     )
 
 
 def headline(ask: Ask) -> str:
     """The ask on one line."""
-    lines = [line.strip() for line in shown(ask).headline.splitlines()]
+    lines = [line.strip() for line in view_of(ask).headline.splitlines()]
     return visible(" ⏎ ".join(line for line in lines if line))
 
 
-def in_words(ask: Ask) -> str:
+def full_text(ask: Ask) -> str:
     """The whole text of the ask: everything a person needs to decide."""
-    return visible(shown(ask).text)
+    return visible(view_of(ask).text)
 
 
 def choices(ask: Ask) -> str:
     """What a person can type to answer."""
-    return shown(ask).choices
+    return view_of(ask).choices
 
 
 def parse_answer(ask: Ask, texts: Sequence[str]) -> Decision:
     """Parse what was typed into a decision. `texts` has one text for each question; for an ask with only one thing
     to answer, several texts are joined. Raises BadInput that says what is possible."""
-    kind = shown(ask)
+    kind = view_of(ask)
     decision = kind.parse(texts)
     if decision is None:
         given = _whole(texts)

@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 from coderelay.client.client import Client
 from coderelay.client.slash_commands import SessionCommands, names_for
-from coderelay.client.slash_line import Slash, SlashResult, classify
+from coderelay.client.slash_results import SlashResult
+from coderelay.client.typed_line import Slash, classify
 from coderelay.protocol.asks import By
 from coderelay.protocol.ids import PromptId, SessionId
 from coderelay.protocol.queries import ListCommands

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from coderelay.client.client import Capabilities, Client
+from coderelay.client.command_catalog import resolve
 from coderelay.client.commands import (
     config,
     copy,
@@ -20,23 +21,23 @@ from coderelay.client.commands import (
     output,
     prompts,
     sessions,
-    show,
+    status,
     trust,
     turns,
     vim,
 )
 from coderelay.client.commands.command import GROUPS, Context, RememberModel, SlashCommand
 from coderelay.client.language import speaking, t
-from coderelay.client.other_commands import resolve
-from coderelay.client.slash_line import ChangedFiles, PromptToSend, RewoundTurns, Slash, SlashResult, SwitchedSession
-from coderelay.client.visible import visible
+from coderelay.client.slash_results import ChangedFiles, RewoundTurns, SlashResult, SwitchedSession
+from coderelay.client.typed_line import PromptToSend, Slash
+from coderelay.client.visible_text import visible
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import PromptId, SessionId
 
 __all__ = ["COMMANDS", "NAMES", "REMOTE_NAMES", "RememberModel", "SessionCommands", "names_for"]
 
-_FILES = (models, modes, config, trust, turns, sessions, export, copy, files, show, output, vim, prompts)
+_FILES = (models, modes, config, trust, turns, sessions, export, copy, files, status, output, vim, prompts)
 COMMANDS: tuple[SlashCommand, ...] = tuple(
     sorted((each for file in _FILES for each in file.COMMANDS), key=lambda each: GROUPS.index(each.group))
 )

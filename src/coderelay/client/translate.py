@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import cache
 
-from coderelay.client.old_log_texts import recognise, tool_words
+from coderelay.client.template_matching import recognise, tool_words
 from coderelay.protocol.languages import read_language
 from coderelay.protocol.translatable import Sentence, Translatable, fill, with_template
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 from msgspec.structs import replace
 
 from coderelay.client.client import NO_CAPABILITIES, Capabilities
-from coderelay.client.lent import Lent
+from coderelay.client.lent_resources import Lent
 from coderelay.host.can_run import is_elsewhere, present, require_folder, require_machine, why_not, why_not_so
 from coderelay.host.commands import answer, carry_out
 from coderelay.host.connection import Connection

@@ -21,7 +21,7 @@ from coderelay.protocol.ids import AskId, CallId
 from coderelay.surfaces.terminal.ask_menu import AskMenu
 from coderelay.surfaces.terminal.drawing.asks import answered, ask_card, batch_list
 from coderelay.surfaces.terminal.drawing.columns import without_colours
-from tests.terminal.drawing.marks import marked
+from tests.terminal.drawing.colour_marks import marked
 
 _ASK, _CALL = AskId("a"), CallId("c")
 

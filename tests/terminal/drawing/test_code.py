@@ -1,5 +1,5 @@
 from coderelay.surfaces.terminal.drawing.code import Code, drawn_code
-from tests.terminal.drawing.marks import marked
+from tests.terminal.drawing.colour_marks import marked
 
 
 def shown(text: str, language: str) -> list[str]:

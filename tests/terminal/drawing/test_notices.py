@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from coderelay.client.other_commands import built_in_help
+from coderelay.client.command_catalog import built_in_help
 from coderelay.client.slash_commands import COMMANDS
 from coderelay.protocol.content import Usage
 from coderelay.protocol.events import TurnEnded
@@ -14,7 +14,7 @@ from coderelay.protocol.summary import Summary
 from coderelay.surfaces.terminal.drawing.columns import without_colours
 from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
 from coderelay.surfaces.terminal.drawing.notices import error_line, greeting, note, plain, turn_end, user_line
-from tests.terminal.drawing.marks import marked
+from tests.terminal.drawing.colour_marks import marked
 
 _TURN = TurnId("t")
 
@@ -99,7 +99,7 @@ def test_c29_a_diff_of_several_files() -> None:
 
 
 def test_no_heavy_library_is_loaded_before_the_first_text() -> None:
-    modules = ["asks", "calls", "notices", "printable", "thinking", "markdown_stream"]
+    modules = ["asks", "calls", "notices", "escape_sequences", "thinking", "markdown_stream"]
     imports = "".join(f"import coderelay.surfaces.terminal.drawing.{each}\n" for each in modules)
     script = f"import sys\n{imports}print({{'rich', 'pygments', 'markdown_it', 'prompt_toolkit'}} & set(sys.modules))"
     assert (

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from coderelay.surfaces.terminal.drawing.columns import width_of, without_colours
 from coderelay.surfaces.terminal.drawing.markdown_stream import MarkdownStream, drawn_markdown
-from tests.terminal.drawing.marks import marked
+from tests.terminal.drawing.colour_marks import marked
 
 _HERE = Path(__file__).parent
 _ANSWER = (_HERE / "answer.md").read_text()

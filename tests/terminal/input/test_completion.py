@@ -18,10 +18,10 @@ from coderelay.surfaces.terminal.input.completion_sources import (
     mentions,
     unfinished_mention,
 )
-from coderelay.surfaces.terminal.input.fuzzy import FuzzyIndex, best_of
+from coderelay.surfaces.terminal.input.fuzzy_match import FuzzyIndex, best_of
 from tests.house import ME, InHouse, house, story
 from tests.model_server import script
-from tests.terminal.input.scene import BACKSPACE, DOWN, ENTER, TAB, Line, line
+from tests.terminal.input.input_line import BACKSPACE, DOWN, ENTER, TAB, Line, line
 
 
 @asynccontextmanager

@@ -18,7 +18,7 @@ from coderelay.surfaces.terminal.input.history import (
     shorten,
 )
 from tests.house import story
-from tests.terminal.input.scene import DOWN, ENTER, UP, line, pasted
+from tests.terminal.input.input_line import DOWN, ENTER, UP, line, pasted
 
 
 def remembered(file: Path, folder: str = "/work") -> list[str]:

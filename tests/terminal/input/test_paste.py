@@ -11,7 +11,7 @@ from coderelay.surfaces.terminal.input.attachments import Attachments, PreparedP
 from coderelay.surfaces.terminal.input.paste import harmless, take_paste
 from tests.house import story
 from tests.terminal.input.images import gif, jpeg, png, webp
-from tests.terminal.input.scene import (
+from tests.terminal.input.input_line import (
     BACKSPACE,
     CTRL_A,
     CTRL_O,

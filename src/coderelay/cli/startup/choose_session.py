@@ -7,12 +7,12 @@ from msgspec import Struct
 
 from coderelay.app import App
 from coderelay.cli.startup.arguments import PICK
-from coderelay.cli.startup.current_folder import real_folder
+from coderelay.cli.startup.folder_arguments import real_folder
 from coderelay.client.client import Client
 from coderelay.client.language import retell, t
 from coderelay.client.model_names import GUIDE, agent_for, with_provider
 from coderelay.client.session_names import find_session, is_known
-from coderelay.client.visible import visible
+from coderelay.client.visible_text import visible
 from coderelay.config.detect.detect import DetectedModel, detect
 from coderelay.models.catalog import full_name
 from coderelay.protocol.asks import By

@@ -3,7 +3,7 @@
 Python can raise that exception between any two instructions. While msgspec is being loaded, it is swallowed, and the
 interpreter crashes at the first decoder; in a callback of the interpreter it is printed with a traceback. So Ctrl-C
 simply ends the program, unless a command has something to clean up: an event loop, or code inside a
-`with RaisedInterrupts()`. A signal that was ignored when `coder` started (`nohup`, `&` in a script) stays ignored.
+`with CtrlCAsException()`. A signal that was ignored when `coder` started (`nohup`, `&` in a script) stays ignored.
 
 `--help` loads this file, so it imports nothing that argparse does not need.
 """
@@ -28,7 +28,7 @@ def is_ignored(number: signal.Signals) -> bool:
 _IS_CTRL_C_IGNORED = is_ignored(signal.SIGINT)  # as it was when `coder` started
 
 
-def leave_at_once() -> None:
+def exit_on_ctrl_c() -> None:
     """From now on Ctrl-C ends the program, whatever it is doing."""
     _on_ctrl_c(_leave)
 
@@ -37,7 +37,7 @@ def _leave(*_: object) -> None:
     os._exit(INTERRUPTED)
 
 
-class RaisedInterrupts:
+class CtrlCAsException:
     """In this context the first Ctrl-C raises KeyboardInterrupt, so that `finally` blocks can clean up. A second one
     does nothing until that is done."""
 
@@ -45,7 +45,7 @@ class RaisedInterrupts:
         _on_ctrl_c(_raise_once)
 
     def __exit__(self, *_: object) -> None:
-        leave_at_once()
+        exit_on_ctrl_c()
 
 
 def _raise_once(*_: object) -> None:
@@ -78,7 +78,7 @@ def run_loop(work: "Coroutine[Any, Any, T]") -> "T":
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             loop.remove_signal_handler(signal.SIGINT)  # restores Python's own handler, if it removes one
             signal.set_wakeup_fd(-1)  # asyncio closes the socket behind it before it forgets it
-            leave_at_once()
+            exit_on_ctrl_c()
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
     try:

@@ -6,11 +6,11 @@ import sys
 from collections.abc import Awaitable, Callable
 
 from coderelay.app import App
+from coderelay.cli.startup.garbage_collection import enable_garbage_collection
 from coderelay.cli.startup.interrupts import run_loop
-from coderelay.cli.startup.loading import finished_loading
-from coderelay.client.errors import error_in_words
+from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.language import retell, speak
-from coderelay.client.visible import visible
+from coderelay.client.visible_text import visible
 from coderelay.config.detect.other_tools import learn
 from coderelay.config.load import load
 from coderelay.host.host import Host
@@ -22,7 +22,7 @@ from coderelay.surfaces import standard_streams
 def new_app(cwd: str | None = None) -> App:
     """Build the app. Its environment also has the keys that other programs' files set, where the environment sets
     none. From here on, messages to people are in the configured language."""
-    finished_loading()
+    enable_garbage_collection()
     config = load(os.environ, cwd)
     speak(config.lang)
     app = App(config, learn(os.environ).added_to(os.environ))

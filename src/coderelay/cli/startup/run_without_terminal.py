@@ -18,10 +18,10 @@ from coderelay.cli.startup.choose_session import (
 )
 from coderelay.cli.startup.interrupts import is_ignored, run_loop
 from coderelay.cli.startup.open_app import current_person, new_app
-from coderelay.cli.startup.untrusted import untrusted_everything, untrusted_settings
+from coderelay.cli.startup.untrusted_notice import untrusted_everything, untrusted_settings
 from coderelay.client.auto_answer import Unattended
 from coderelay.client.client import AT_THE_MACHINE, Client
-from coderelay.client.errors import error_in_words
+from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.language import retell, t
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import CoderError
@@ -136,7 +136,7 @@ async def _headless(
         return await _tell_failure(run, session, f"{type(error).__name__}: {error}")
     finally:
         await asyncio.gather(*stopping, return_exceptions=True)
-    if run.deaf:
+    if run.output_closed:
         return INTERRUPTED
     with suppress(BrokenPipeError):  # `finish` turns it into an exit code
         await _tell_ending(run, session, code)
@@ -167,15 +167,15 @@ async def _tell_ending(run: PromptRun, session: SessionId, code: int) -> None:
 
 async def _tell_failure(run: PromptRun, session: SessionId, problem: str) -> int:
     """Report the failure and what has become of the prompt: a person who does not know that would send it again."""
-    fate = _in_words(await run.give_up(), session)
+    status = _prompt_status_text(await run.give_up(), session)
     with suppress(BrokenPipeError):  # `finish` turns it into an exit code
         run.end_early(problem)
-    sys.stderr.write("\n".join(filter(None, (f"coder: {problem}", fate))) + "\n")
+    sys.stderr.write("\n".join(filter(None, (f"coder: {problem}", status))) + "\n")
     return FAILED
 
 
-def _in_words(fate: PromptStatus, session: SessionId) -> str:
-    match fate:
+def _prompt_status_text(status: PromptStatus, session: SessionId) -> str:
+    match status:
         case "not admitted":
             return ""
         case "taken back":

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from coderelay.client.client import Client
 from coderelay.client.language import localize, t
-from coderelay.client.slash_line import SlashResult
+from coderelay.client.slash_results import SlashResult
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import PromptId, SessionId

@@ -6,7 +6,7 @@ import msgspec
 
 from coderelay.client.commands.command import CONVERSATION, Context, SlashCommand
 from coderelay.client.language import t
-from coderelay.client.slash_line import TextToCopy
+from coderelay.client.slash_results import TextToCopy
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.queries import ReadMessages

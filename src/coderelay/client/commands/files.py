@@ -3,11 +3,11 @@
 import os
 import time
 
-from coderelay.client.changed_files import changed_line, diff_of
+from coderelay.client.changed_files_text import changed_line, diff_of
+from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.commands.command import FILES, ONLY_SHOWS, Context, SlashCommand
-from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
-from coderelay.client.slash_line import ChangedFiles, RewoundTurns
+from coderelay.client.slash_results import ChangedFiles, RewoundTurns
 from coderelay.protocol.commands import ConfigureSession, Undone, UndoTurn
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.localized_text import Localized

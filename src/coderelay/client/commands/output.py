@@ -1,7 +1,7 @@
 """`/output`: how much of what tools print is shown."""
 
 from coderelay.client.commands.command import SHOW, Context, SlashCommand
-from coderelay.client.slash_line import OutputLines
+from coderelay.client.slash_results import OutputLines
 from coderelay.protocol.localized_text import Localized
 
 _MOST = 1_000_000

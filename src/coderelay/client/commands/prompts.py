@@ -1,7 +1,7 @@
 """`/init` and `/review`: ready-made prompts for work that people often ask for."""
 
 from coderelay.client.commands.command import WORK, Context, SlashCommand
-from coderelay.client.slash_line import PromptToSend
+from coderelay.client.typed_line import PromptToSend
 from coderelay.protocol.localized_text import Localized
 
 _INIT = """\

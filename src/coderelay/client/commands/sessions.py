@@ -5,7 +5,7 @@ import os
 from coderelay.client.commands.command import CONVERSATION, ONLY_SHOWS, SESSIONS, Context, SlashCommand
 from coderelay.client.language import retell, t
 from coderelay.client.session_names import find_session, is_known, session_line
-from coderelay.client.slash_line import LeftSession, SwitchedSession
+from coderelay.client.slash_results import LeftSession, SwitchedSession
 from coderelay.protocol.commands import ConfigureSession, CreateSession, ForkSession, OpenSession, WriteSnapshot
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId, new_id

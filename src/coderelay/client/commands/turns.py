@@ -2,7 +2,7 @@
 
 from coderelay.client.commands.command import CONVERSATION, Context, SlashCommand
 from coderelay.client.language import t
-from coderelay.client.slash_line import PromptToSend
+from coderelay.client.typed_line import PromptToSend
 from coderelay.protocol.commands import Accepted, ClearHistory, CompactHistory, EditPrompt, RecallPrompt, SendPrompt
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import PromptAdmitted

@@ -1,7 +1,7 @@
 """`/vim`: edit the input with vi's keys."""
 
 from coderelay.client.commands.command import SHOW, Context, SlashCommand
-from coderelay.client.slash_line import ViKeys
+from coderelay.client.slash_results import ViKeys
 from coderelay.protocol.localized_text import Localized
 
 

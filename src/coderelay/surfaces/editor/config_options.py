@@ -6,7 +6,7 @@ from typing import get_args
 from coderelay.acp.updates import Fields
 from coderelay.client.client import Client
 from coderelay.client.language import localize, t
-from coderelay.client.visible import visible
+from coderelay.client.visible_text import visible
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput, CannotRun

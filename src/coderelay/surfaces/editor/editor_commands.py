@@ -7,8 +7,9 @@ from coderelay.client.client import Client
 from coderelay.client.language import localize
 from coderelay.client.remote_commands import run_remote_command
 from coderelay.client.slash_commands import COMMANDS, names_for
-from coderelay.client.slash_line import ChangedFiles, PromptToSend, RewoundTurns, Slash, SwitchedSession
-from coderelay.client.visible import visible
+from coderelay.client.slash_results import ChangedFiles, RewoundTurns, SwitchedSession
+from coderelay.client.typed_line import PromptToSend, Slash
+from coderelay.client.visible_text import visible
 from coderelay.protocol.asks import By
 from coderelay.protocol.ids import PromptId, SessionId
 from coderelay.protocol.queries import ListCommands

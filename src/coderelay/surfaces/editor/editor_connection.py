@@ -26,7 +26,7 @@ from coderelay.acp.client_requests import (
 )
 from coderelay.acp.updates import Fields
 from coderelay.client.client import Client
-from coderelay.client.errors import error_in_words
+from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.language import t
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession, CreateSession, DeleteSession

@@ -7,12 +7,12 @@ from contextlib import aclosing
 
 from coderelay.acp.client_requests import NOT_FOUND, ContentBlock
 from coderelay.acp.updates import Fields, chunk, text_block, usage
-from coderelay.client.errors import error_in_words
+from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.follow_family import join_family
 from coderelay.client.language import retell, t
-from coderelay.client.lent import Lent, LentServer
+from coderelay.client.lent_resources import Lent, LentServer
 from coderelay.client.remote_commands import remote_command
-from coderelay.client.slash_line import PromptToSend
+from coderelay.client.typed_line import PromptToSend
 from coderelay.protocol.commands import OpenSession, RecallPrompt, SendPrompt, StopTurn
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.events import (

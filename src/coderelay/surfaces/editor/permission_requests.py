@@ -10,10 +10,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from coderelay.acp.updates import Fields, fenced, in_content, text_block, tool_call_update
-from coderelay.client.ask_text import AskOption, in_words, parse_answer, shown
+from coderelay.client.ask_text import AskOption, full_text, parse_answer, view_of
 from coderelay.client.ask_text import headline as headline_of
 from coderelay.client.language import t
-from coderelay.client.visible import visible
+from coderelay.client.visible_text import visible
 from coderelay.protocol.asks import (
     Allow,
     Answers,
@@ -181,7 +181,7 @@ class PermissionRequests:
         return {"optionId": self._dialect.option_id(option), "name": name, "kind": kind}
 
     def _options(self, ask: Ask) -> list[AskOption]:
-        offered = list(shown(ask).options)
+        offered = list(view_of(ask).options)
         if isinstance(ask, QuestionAsk):
             return [*offered, AskOption("", t("No answer"), "deny"), AskOption("", t("No, and stop"), "stop")]
         within = [each for each in offered if self._is_within(parse_answer(ask, [each.answer]))]
@@ -207,7 +207,7 @@ class PermissionRequests:
         match ask:
             case PermissionAsk():
                 diffs = self._updates.diffs(ask.need) if ask.need.diff else []
-                words = in_words(replace(ask, need=replace(ask.need, diff="")))
+                words = full_text(replace(ask, need=replace(ask.need, diff="")))
                 content = [in_content(text_block(fenced(words))), *diffs]
                 return {**self._updates.call_fields(ask.need), **fields, "content": content}
             case PlanAsk():
@@ -216,7 +216,7 @@ class PermissionRequests:
             case QuestionAsk():  # its answers are the options
                 return {**fields, "title": headline_of(ask), "kind": "other"}
             case _:
-                content = [in_content(text_block(fenced(in_words(ask))))]
+                content = [in_content(text_block(fenced(full_text(ask))))]
                 return {**fields, "title": headline_of(ask), "kind": "other", "content": content}
 
 

@@ -25,7 +25,7 @@ from coderelay.acp.updates import (
 from coderelay.client.language import retell
 from coderelay.client.todo_text import items_set_by
 from coderelay.client.tool_specs import tool_specs
-from coderelay.client.visible import visible
+from coderelay.client.visible_text import visible
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Kind, Need, Outcome, Stopped, Unknown, one_line
 from coderelay.protocol.content import Image, text_of, thinking_of
 from coderelay.protocol.events import (

@@ -11,7 +11,7 @@ from typing import assert_never
 
 from msgspec import Struct
 
-from coderelay.client.ask_text import in_words
+from coderelay.client.ask_text import full_text
 from coderelay.client.language import localize, t
 from coderelay.client.permission_ask_text import permission_in_words, permission_question
 from coderelay.protocol.asks import (
@@ -158,7 +158,7 @@ def ask_text(ask: Ask, most_bytes: int = MOST_BYTES // 2) -> str:
         case PlanAsk():
             return cut(ask.plan.strip(), most_bytes)
         case _:
-            return cut(in_words(ask), most_bytes)
+            return cut(full_text(ask), most_bytes)
 
 
 def is_free_text(ask: QuestionAsk) -> bool:

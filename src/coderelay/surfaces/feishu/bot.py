@@ -12,7 +12,7 @@ from msgspec import Struct
 from coderelay.protocol.notebook import Notebook
 from coderelay.surfaces.feishu.card_outbox import CardOutbox
 from coderelay.surfaces.feishu.card_sender import CardSender
-from coderelay.surfaces.feishu.incoming import IncomingHandler
+from coderelay.surfaces.feishu.incoming_events import IncomingHandler
 from coderelay.surfaces.feishu.lark_api import AppCredentials, LarkApi
 from coderelay.surfaces.feishu.long_connection import LongConnection
 from coderelay.surfaces.feishu.notebook_outbox import NotebookOutbox
@@ -23,7 +23,7 @@ from coderelay.surfaces.feishu.webhook import Webhook, WebhookSecrets
 log = logging.getLogger(__name__)
 
 
-class Chats(IncomingHandler, Protocol):
+class ChatHandler(IncomingHandler, Protocol):
     """What takes messages and clicks, and shows sessions."""
 
     async def start(self) -> None: ...
@@ -45,22 +45,22 @@ class BotTiming(Struct, frozen=True):
 
 
 class Bot:
-    """`tell` is called with True whenever events can come, and with False when the connection is lost."""
+    """`on_connected` is called with True whenever events can come, and with False when the connection is lost."""
 
     def __init__(
         self,
         app: AppCredentials,
         tenant: str,
         notebook: Notebook,
-        chats: Callable[[CardOutbox], Chats],
-        tell: Callable[[bool], None],
+        chats: Callable[[CardOutbox], ChatHandler],
+        on_connected: Callable[[bool], None],
         timing: BotTiming = BotTiming(),  # noqa: B008  # it cannot change
     ) -> None:
         self._app = app
         self._tenant = tenant
         self._notebook = notebook
         self._make_chats = chats
-        self._tell = tell
+        self._on_connected = on_connected
         self._timing = timing
 
     async def run(self, until: asyncio.Event, webhook: WebhookOptions | None) -> None:
@@ -88,9 +88,9 @@ class Bot:
     async def _serve(self, receiver: Receiver, until: asyncio.Event, webhook: WebhookOptions | None) -> None:
         if webhook is not None:
             server = Webhook(webhook.secrets, receiver.receive)
-            await server.serve(webhook.listening, until.wait(), lambda: self._tell(True))
+            await server.serve(webhook.listening, until.wait(), lambda: self._on_connected(True))
             return
-        connection = LongConnection(self._app, receiver.receive_or_ignore, self._tell, self._timing.pace)
+        connection = LongConnection(self._app, receiver.receive_or_ignore, self._on_connected, self._timing.pace)
         connection.start()
         try:
             await until.wait()

@@ -4,8 +4,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from coderelay.surfaces.feishu.access_rules import AccessRules
 from coderelay.surfaces.feishu.card_layout import CardSchema
-from coderelay.surfaces.feishu.people import People
 
 WhileRunning = Literal["queue", "steer", "stop", "ignore"]
 
@@ -19,7 +19,7 @@ class BotOptions(Struct, frozen=True):
     host_person: str
     cwd: str
     roots: tuple[str, ...] = ()
-    people: People = People()
+    access: AccessRules = AccessRules()
     input_timeout_s: int = 300
     while_running: WhileRunning = "queue"
     shares_groups: bool = False

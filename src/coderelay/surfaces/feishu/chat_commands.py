@@ -15,11 +15,11 @@ from coderelay.protocol.modes import MODES
 from coderelay.protocol.queries import ListAsks, ListFolders, ListSessions
 from coderelay.protocol.session_events import Mode
 from coderelay.protocol.summary import Summary
+from coderelay.surfaces.feishu.access_rules import person
 from coderelay.surfaces.feishu.chat_records import ChatKey, CurrentSession
 from coderelay.surfaces.feishu.chat_state import ChatState, state_of
-from coderelay.surfaces.feishu.incoming import ChatMessage
+from coderelay.surfaces.feishu.incoming_events import ChatMessage
 from coderelay.surfaces.feishu.message_handler import MessageHandler
-from coderelay.surfaces.feishu.people import person
 
 _LISTED = 10
 _ALL = 1_000_000

@@ -17,12 +17,12 @@ from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListChildren, ListSessions, ShowSession
 from coderelay.protocol.summary import Summary
+from coderelay.surfaces.feishu.account_links import Links
 from coderelay.surfaces.feishu.ask_cards import AskCards
 from coderelay.surfaces.feishu.card_layout import CardSchema
 from coderelay.surfaces.feishu.card_outbox import CardOutbox
 from coderelay.surfaces.feishu.chat_records import LINKS, ChatRecords
 from coderelay.surfaces.feishu.chat_session import ChatSession
-from coderelay.surfaces.feishu.links import Links
 from coderelay.surfaces.feishu.mirrored_asks import MirroredAsks
 
 log = logging.getLogger(__name__)

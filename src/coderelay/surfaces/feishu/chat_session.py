@@ -9,6 +9,7 @@ from coderelay.client.language import speaking
 from coderelay.protocol.commands import OpenSession
 from coderelay.protocol.ids import PromptId, SessionId
 from coderelay.protocol.queries import ListPrompts
+from coderelay.surfaces.feishu.access_rules import person
 from coderelay.surfaces.feishu.ask_cards import AskCards
 from coderelay.surfaces.feishu.card_layout import CardSchema, card_of
 from coderelay.surfaces.feishu.card_outbox import CardOutbox, ChatPlace
@@ -16,7 +17,6 @@ from coderelay.surfaces.feishu.chat_records import ChatRecords, SessionPlace
 from coderelay.surfaces.feishu.chat_view import QUEUED, AskGroup, ChatView
 from coderelay.surfaces.feishu.execution import Execution
 from coderelay.surfaces.feishu.execution_messages import TurnOver
-from coderelay.surfaces.feishu.people import person
 
 
 class ChatSession:

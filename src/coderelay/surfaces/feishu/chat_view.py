@@ -10,11 +10,12 @@ from typing import assert_never
 from msgspec import Struct
 
 from coderelay.client.language import localize, retell
-from coderelay.client.visible import visible
+from coderelay.client.visible_text import visible
 from coderelay.protocol.asks import Ask, PermissionAsk
 from coderelay.protocol.calls import Failed
 from coderelay.protocol.ids import AskId, PromptId, SessionId, TurnId
 from coderelay.protocol.localized_text import Localized
+from coderelay.surfaces.feishu.access_rules import VIA
 from coderelay.surfaces.feishu.ask_layouts import MOST_IN_A_BATCH, Closed
 from coderelay.surfaces.feishu.card_layout import Layout, split
 from coderelay.surfaces.feishu.cards import CONTINUING, RUNNING, notice_card, prompt_from, result_card, running_card
@@ -33,7 +34,6 @@ from coderelay.surfaces.feishu.execution_messages import (
     TurnOver,
     UserInputRequired,
 )
-from coderelay.surfaces.feishu.people import VIA
 
 PAGE_BYTES = 12_000
 MOST_PAGES = 4

@@ -1,11 +1,11 @@
-"""ClickHandler on cards of asks. The reply says at once which decision is in force: this one, or an earlier one."""
+"""Handles clicks on the cards of asks. The reply names the decision that is in force, perhaps an earlier one."""
 
 import logging
 import secrets
 from collections.abc import Mapping, Sequence
 
 from coderelay.client.client import Client
-from coderelay.client.errors import error_in_words
+from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.language import localize, speaking
 from coderelay.protocol.asks import Ask, Decision
 from coderelay.protocol.commands import Answered
@@ -14,15 +14,15 @@ from coderelay.protocol.ids import AskId
 from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.queries import FindAsk, ShowSession
 from coderelay.protocol.summary import AskRow, Summary
+from coderelay.surfaces.feishu.access_rules import needs_owner, person
 from coderelay.surfaces.feishu.ask_cards import AskCards
 from coderelay.surfaces.feishu.ask_layouts import Closed, chosen_in_words
 from coderelay.surfaces.feishu.card_layout import cut
 from coderelay.surfaces.feishu.card_outbox import Card, CardOutbox
 from coderelay.surfaces.feishu.chat_records import AskCardRecord, ChatRecords
 from coderelay.surfaces.feishu.click_decisions import decision_of
-from coderelay.surfaces.feishu.incoming import CardClick, ClickAnswer
+from coderelay.surfaces.feishu.incoming_events import CardClick, ClickAnswer
 from coderelay.surfaces.feishu.message_handler import MessageHandler
-from coderelay.surfaces.feishu.people import needs_owner, person
 
 log = logging.getLogger(__name__)
 
@@ -112,13 +112,13 @@ class ClickHandler:
         return ClickAnswer("success" if is_new else "info", cut("\n".join(dict.fromkeys(told)), _TOAST_BYTES))
 
     async def _refusal(self, open_id: str, row: AskRow, decision: Decision) -> Localized | None:
-        people, linked = self._chat.options.people, await self._chat.links.people(open_id)
+        access, linked = self._chat.options.access, await self._chat.links.people(open_id)
         summary = await self._client.get(ShowSession(row.session))
         root = await self._root(summary)
         is_host_owner = self._chat.options.host_person in linked
         is_owner = is_host_owner or root.person in linked
-        is_admitted = people.is_admitted(open_id, is_linked=bool(linked))
-        if not is_admitted or not people.may_answer(open_id, row.ask, summary.sender, is_owner=is_owner):
+        is_admitted = access.is_admitted(open_id, is_linked=bool(linked))
+        if not is_admitted or not access.may_answer(open_id, row.ask, summary.sender, is_owner=is_owner):
             return _NOT_YOURS
         return _OWNER_ONLY if needs_owner(decision) and not is_host_owner else None
 

@@ -1,4 +1,4 @@
-"""The work on what a person wants, as a stream of messages, and the ways to reach it while it runs.
+"""Execution: the work on a person's message in a session, as a stream of messages; it can be steered and answered.
 
 It is made from the log and keeps nothing of its own: any process can make one for any session at any time.
 """

@@ -6,7 +6,7 @@ import unicodedata
 from typing import Protocol
 
 from coderelay.client.client import Client
-from coderelay.client.errors import error_in_words
+from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.language import localize, retell, speaking
 from coderelay.protocol.asks import Allow, Ask, Decision, Deny, PlanAsk, PlanDecision, QuestionAsk
 from coderelay.protocol.commands import Answered, CreateSession, DeleteSession
@@ -16,6 +16,8 @@ from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.modes import stricter_mode
 from coderelay.protocol.queries import ListAsks, ListFolders, ShowDefaults, ShowSession, WhyNotRun
 from coderelay.protocol.summary import AskRow, Summary
+from coderelay.surfaces.feishu.access_rules import person
+from coderelay.surfaces.feishu.account_links import Links
 from coderelay.surfaces.feishu.ask_layouts import Closed, chosen_in_words
 from coderelay.surfaces.feishu.bot_options import BotOptions
 from coderelay.surfaces.feishu.card_layout import Colour, card_of
@@ -24,9 +26,7 @@ from coderelay.surfaces.feishu.cards import notice_card
 from coderelay.surfaces.feishu.chat_records import ChatKey, ChatRecords, CurrentSession, Route, SessionPlace
 from coderelay.surfaces.feishu.chat_state import ChatState, state_of
 from coderelay.surfaces.feishu.execution import Execution, parse_words, start_execution
-from coderelay.surfaces.feishu.incoming import ChatMessage
-from coderelay.surfaces.feishu.links import Links
-from coderelay.surfaces.feishu.people import person
+from coderelay.surfaces.feishu.incoming_events import ChatMessage
 
 log = logging.getLogger(__name__)
 
@@ -116,7 +116,7 @@ class MessageHandler:
     async def may_talk(self, message: ChatMessage) -> bool:
         """Whether the sender may use the bot. Somebody who may not is told so once."""
         is_linked = bool(await self.links.people(message.sender))
-        if self.options.people.may_talk(message.sender, message.chat_id, message.chat_kind, is_linked=is_linked):
+        if self.options.access.may_talk(message.sender, message.chat_id, message.chat_kind, is_linked=is_linked):
             return True
         if await self.records.is_first(f"refused/{message.chat_id}/{message.sender}"):
             await self.tell(message, localize(_REFUSED), localize(_REFUSED_TEXT, open_id=message.sender))
@@ -299,7 +299,7 @@ class MessageHandler:
         asked = (summary if session == summary.id else await self.client.get(ShowSession(session))).sender
         linked = await self.links.people(open_id)
         is_owner = self.options.host_person in linked or summary.person in linked
-        return self.options.people.may_answer(open_id, ask, asked, is_owner=is_owner)
+        return self.options.access.may_answer(open_id, ask, asked, is_owner=is_owner)
 
     async def _answer(self, message: ChatMessage, session: SessionId, row: AskRow, decision: Decision) -> None:
         await self.records.put_route(message.message_id, Route(session, row.ask.id, decision))

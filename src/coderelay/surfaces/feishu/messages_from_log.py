@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from coderelay.client.ask_text import in_words
+from coderelay.client.ask_text import full_text
 from coderelay.protocol.asks import Ask, DenyAndStop, QuestionAsk
 from coderelay.protocol.calls import Failed, Need
 from coderelay.protocol.content import text_of
@@ -113,7 +113,7 @@ class MessagesFromLog:
         others = tuple(each for each in new if not isinstance(each, QuestionAsk))
         made: list[Message] = []
         if others:
-            made.append(ConfirmationRequired("\n".join(map(in_words, others)), session, others))
+            made.append(ConfirmationRequired("\n".join(map(full_text, others)), session, others))
         for each in questions:
             made.append(UserInputRequired("\n".join(one.question for one in each.questions), session, each))
         return made

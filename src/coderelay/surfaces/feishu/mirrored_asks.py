@@ -10,11 +10,11 @@ from coderelay.protocol.events import AskAnswered, Recorded, SessionDeleted, Sto
 from coderelay.protocol.ids import AskId, SessionId
 from coderelay.protocol.queries import FindAsk, ListAsks, ShowSession
 from coderelay.protocol.summary import Summary
+from coderelay.surfaces.feishu.account_links import Links
 from coderelay.surfaces.feishu.ask_cards import AskCards
 from coderelay.surfaces.feishu.ask_layouts import MOST_IN_A_BATCH, Closed
 from coderelay.surfaces.feishu.card_outbox import ChatPlace
 from coderelay.surfaces.feishu.chat_records import ChatRecords
-from coderelay.surfaces.feishu.links import Links
 
 log = logging.getLogger(__name__)
 

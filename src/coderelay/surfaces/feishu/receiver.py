@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.ids import new_id
 from coderelay.protocol.notebook import Change, Entry, Notebook
-from coderelay.surfaces.feishu.incoming import CardClick, ChatMessage, ClickAnswer, Incoming, IncomingHandler
+from coderelay.surfaces.feishu.incoming_events import CardClick, ChatMessage, ClickAnswer, Incoming, IncomingHandler
 from coderelay.surfaces.feishu.parse_event import EventHeader, EventRefused, parse_event
 
 FRESH_MS = 24 * 3600 * 1000

@@ -64,7 +64,7 @@ def open_output(
 class PromptRun:
     """One prompt of `coder -p`, with the state that its exit code and its final messages are made from.
 
-    `behind_others`: another turn or its asks come first. `deaf`: the reader of the output has closed the pipe.
+    `behind_others`: another turn or its asks come first. `output_closed`: the reader has closed the pipe.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class PromptRun:
         self._admitted = False
         self.unanswered: list[str] = []
         self.behind_others = False
-        self.deaf = False
+        self.output_closed = False
         self.is_over = False
 
     async def prompt(self, text: str, after: int, max_steps: int | None, typed: str = "") -> int:
@@ -115,7 +115,7 @@ class PromptRun:
         try:
             await self._output.finish()
         except BrokenPipeError:
-            self.deaf = True
+            self.output_closed = True
         return code
 
     async def _follow(self, after: int) -> int:
@@ -126,7 +126,7 @@ class PromptRun:
                 try:
                     self._output.take(each)
                 except BrokenPipeError:
-                    await self._go_deaf()
+                    await self._close_output()
                 if not isinstance(each, Recorded):
                     continue
                 code = await self._exit_code(each)
@@ -174,9 +174,9 @@ class PromptRun:
         recall = RecallPrompt(session=self._session, prompt_id=self._prompt_id, by=self._by)
         return isinstance(await self._client.send(recall), Accepted)
 
-    async def _go_deaf(self) -> None:
+    async def _close_output(self) -> None:
         """The reader has closed the pipe: discard further output and stop the turn, as Ctrl-C would."""
-        self.deaf = True
+        self.output_closed = True
         self._output.silence()
         await self.stop()
 

@@ -1,10 +1,10 @@
 """The answers to an open ask as a menu: arrow keys and Enter choose one, and its key answers at once."""
 
-from coderelay.client.ask_text import AskOption, headline, shown
+from coderelay.client.ask_text import AskOption, headline, view_of
 from coderelay.client.language import t
 from coderelay.protocol.asks import Ask, PermissionAsk
 from coderelay.surfaces.terminal.drawing.columns import cut, width_of, without_colours
-from coderelay.surfaces.terminal.drawing.printable import printable
+from coderelay.surfaces.terminal.drawing.escape_sequences import printable
 from coderelay.surfaces.terminal.drawing.wrapping import wrapped
 
 _DIM, _BOLD, _YELLOW, _CYAN, _PLAIN = (f"\x1b[{n}m" for n in (2, 1, 33, 36, 0))
@@ -18,7 +18,7 @@ class AskMenu:
     def __init__(self, ask: Ask, place: tuple[int, int] = (1, 1)) -> None:
         self._is_permission = isinstance(ask, PermissionAsk)
         self._headline = headline(ask) if self._is_permission else ""
-        self._shown = shown(ask)
+        self._shown = view_of(ask)
         self._place = place
         self._index = 0
         self._checked: set[int] = set()
@@ -50,9 +50,9 @@ class AskMenu:
 
     def toggle(self) -> bool:
         """Check or uncheck the marked option. Returns False if only one can be chosen."""
-        if self._shown.several:
+        if self._shown.multi_select:
             self._checked ^= {self._index}
-        return self._shown.several
+        return self._shown.multi_select
 
     @property
     def answer(self) -> str:
@@ -77,7 +77,7 @@ class AskMenu:
     def _help(self) -> str:
         if not self._shown.options:
             return self._shown.choices
-        if self._shown.several:
+        if self._shown.multi_select:
             return t("↑ ↓ move · Space toggles · Enter submits, or type your own answer")
         if self._shown.open_ended:
             return t("↑ ↓ move · Enter selects, or type your own answer")
@@ -87,7 +87,7 @@ class AskMenu:
         """An option, with its meaning beside it, or below it if there is not enough room."""
         each = self._shown.options[number]
         is_marked = number == self._index
-        box = ("☑ " if number in self._checked else "☐ ") if self._shown.several else ""
+        box = ("☑ " if number in self._checked else "☐ ") if self._shown.multi_select else ""
         start = f"{_MARK if is_marked else _SPACE}{_key(each)}{box}"
         label = cut(_one_line(each.label), max(width - width_of(start) - 1, 8))
         style = f"{_CYAN}{_BOLD}" if is_marked else ""

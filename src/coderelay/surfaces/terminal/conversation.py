@@ -38,12 +38,12 @@ from coderelay.protocol.ids import CallId, MessageId, PromptId, SessionId
 from coderelay.protocol.live_updates import Live, Notice, OutputDelta, TextDelta, ThinkingDelta
 from coderelay.surfaces.terminal.drawing.calls import begun_list, call_ended, call_line, gives_todos
 from coderelay.surfaces.terminal.drawing.columns import cut
+from coderelay.surfaces.terminal.drawing.escape_sequences import printable
 from coderelay.surfaces.terminal.drawing.markdown_stream import MarkdownStream, drawn_markdown
 from coderelay.surfaces.terminal.drawing.notices import note, turn_end, user_line
-from coderelay.surfaces.terminal.drawing.printable import printable
 from coderelay.surfaces.terminal.drawing.shortening import Shortening
 from coderelay.surfaces.terminal.drawing.thinking import ThinkingStream, drawn_thought
-from coderelay.surfaces.terminal.subagents import Subagents
+from coderelay.surfaces.terminal.subagent_progress import SubagentProgress
 
 _KEPT = 4_000
 _SHORTENED_KEPT = 100
@@ -59,7 +59,7 @@ class Conversation:
         self._by = by
         self._streamed: StreamedMessage | None = None
         self._needs: dict[CallId, Need] = {}
-        self._subagents = Subagents()
+        self._subagents = SubagentProgress()
         self._calls: dict[CallId, Call] = {}
         self._running: dict[CallId, RunningCall] = {}
         self._asked: set[CallId] = set()

@@ -4,35 +4,31 @@ from contextlib import nullcontext, suppress
 
 from msgspec import Struct
 
-from coderelay.client.ask_text import is_answer, parse_answer, shown
+from coderelay.client.ask_text import is_answer, parse_answer, view_of
 from coderelay.client.language import retell, t
 from coderelay.client.slash_commands import SessionCommands
-from coderelay.client.slash_line import (
+from coderelay.client.slash_results import (
     ChangedFiles,
     LeftSession,
     OutputLines,
-    PromptToSend,
     RewoundTurns,
-    ShellLine,
-    Slash,
     SwitchedSession,
     TextToCopy,
     ViKeys,
-    bare_command,
-    classify,
 )
+from coderelay.client.typed_line import PromptToSend, ShellLine, Slash, bare_command, classify
 from coderelay.protocol.commands import RunShell, SendPrompt, StopTurn
 from coderelay.protocol.errors import BadInput, CoderError, StoreFailed
 from coderelay.protocol.ids import AskId, PromptId, new_id
 from coderelay.protocol.queries import WhyNotRun
-from coderelay.surfaces.terminal.answering import split_all
+from coderelay.surfaces.terminal.answer_parser import split_all
+from coderelay.surfaces.terminal.ask_queue import OpenAsk
 from coderelay.surfaces.terminal.drawing.asks import ask_card, given_answer
 from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
 from coderelay.surfaces.terminal.drawing.notices import error_line, note, plain, user_line
 from coderelay.surfaces.terminal.input.attachments import Attachments, PreparedPrompt
 from coderelay.surfaces.terminal.live_region import Region
-from coderelay.surfaces.terminal.open_asks import OpenAsk
-from coderelay.surfaces.terminal.opened import OpenedSession
+from coderelay.surfaces.terminal.opened_session import OpenedSession
 from coderelay.surfaces.terminal.picker import picker_for
 from coderelay.surfaces.terminal.screen import Screen
 from coderelay.surfaces.terminal.session_view import SessionView
@@ -200,7 +196,7 @@ class InputDispatch:
         return t("output is shown in full")
 
     async def _copy(self, text: str) -> str:
-        from coderelay.surfaces.terminal.input.copying import copy_with_program, terminal_sequence
+        from coderelay.surfaces.terminal.input.clipboard_copy import copy_with_program, terminal_sequence
 
         self._screen.send_sequence(sequence := terminal_sequence(text))
         if await copy_with_program(text) or sequence:
@@ -221,7 +217,7 @@ class InputDispatch:
             for asked in answered:
                 await self._answer(asked, line)
         except BadInput:
-            if shown(first.ask).open_ended or not typed.text.strip():
+            if view_of(first.ask).open_ended or not typed.text.strip():
                 raise
             if self._region.menu is not None and self._region.menu.mark(typed.text.strip()):
                 return None  # Enter answers
@@ -229,13 +225,13 @@ class InputDispatch:
         return None
 
     async def _answer(self, asked: OpenAsk, line: str) -> None:
-        current, width = self._region.answering.current(asked.ask), self._screen.width
-        decision = self._region.answering.take(asked.ask, line)
+        current, width = self._region.answer_parser.current(asked.ask), self._screen.width
+        decision = self._region.answer_parser.take(asked.ask, line)
         if decision is not None:
             await self._view.answer(asked, decision)
         else:  # show the answer, and the next question of the ask
             given = given_answer(parse_answer(current, [line]), width)
-            self._screen.print(given + ask_card(self._region.answering.current(asked.ask), width))
+            self._screen.print(given + ask_card(self._region.answer_parser.current(asked.ask), width))
 
     async def _put_off(self, typed: PreparedPrompt) -> None:
         """Send a line that is not an answer as a prompt, which is queued behind the open ask."""

@@ -9,12 +9,12 @@ from coderelay.protocol.ids import AskId
 from coderelay.protocol.modes import mode_spec
 from coderelay.protocol.query_results import PermissionsShown
 from coderelay.protocol.summary import Summary
-from coderelay.surfaces.terminal.answering import Answering
+from coderelay.surfaces.terminal.answer_parser import AnswerParser
 from coderelay.surfaces.terminal.ask_menu import AskMenu
+from coderelay.surfaces.terminal.ask_queue import AskQueue, WaitingPrompts
 from coderelay.surfaces.terminal.conversation import Conversation
 from coderelay.surfaces.terminal.drawing.columns import cut, place_name, width_of, without_colours
-from coderelay.surfaces.terminal.drawing.printable import printable
-from coderelay.surfaces.terminal.open_asks import OpenAsks, WaitingPrompts
+from coderelay.surfaces.terminal.drawing.escape_sequences import printable
 from coderelay.surfaces.terminal.picker import Picker
 
 _DIM, _BOLD, _RED, _GREEN, _YELLOW, _CYAN, _PLAIN = (f"\x1b[{n}m" for n in (2, 1, 31, 32, 33, 36, 0))
@@ -33,8 +33,8 @@ class Region:
         self.summary: Summary | None = None
         self.permissions: PermissionsShown | None = None
         self.conversation: Conversation | None = None
-        self.asks: OpenAsks | None = None
-        self.answering = Answering()
+        self.asks: AskQueue | None = None
+        self.answer_parser = AnswerParser()
         self.waiting = WaitingPrompts()
         self.picker: Picker | None = None
         self.ask_on_screen: AskId | None = None  # answers are offered only below what they are about
@@ -49,9 +49,9 @@ class Region:
         if asked is None:
             self._menu = None
             return None
-        place = self.answering.place(asked.ask)
+        place = self.answer_parser.place(asked.ask)
         if self._menu is None or self._menu[0] != (asked.ask.id, place):
-            self._menu = (asked.ask.id, place), AskMenu(self.answering.current(asked.ask), place)
+            self._menu = (asked.ask.id, place), AskMenu(self.answer_parser.current(asked.ask), place)
         return self._menu[1]
 
     @property

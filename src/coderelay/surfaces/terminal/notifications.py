@@ -5,7 +5,7 @@ import time
 
 from coderelay.client.language import t
 from coderelay.protocol.summary import Summary
-from coderelay.surfaces.terminal.drawing.printable import printable
+from coderelay.surfaces.terminal.drawing.escape_sequences import printable
 from coderelay.surfaces.terminal.screen import Screen
 
 _LONG_SECONDS = 10.0

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from coderelay.client.language import retell, t
 from coderelay.client.todo_text import begun_list_text, lists_in
-from coderelay.client.visible import visible
+from coderelay.client.visible_text import visible
 from coderelay.protocol import background_commands
 from coderelay.protocol.asks import By
 from coderelay.protocol.calls import Finished, one_line

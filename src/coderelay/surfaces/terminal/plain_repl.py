@@ -13,29 +13,25 @@ from collections.abc import Callable
 from contextlib import aclosing
 from typing import Literal
 
-from coderelay.client.ask_text import choices, in_words
+from coderelay.client.ask_text import choices, full_text
 from coderelay.client.auto_answer import AutoAnswer, Unattended
 from coderelay.client.client import Client
-from coderelay.client.errors import error_in_words
+from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.follow_family import Events, ExitDecision, join_family
 from coderelay.client.language import retell, t
 from coderelay.client.permission_ask_text import sandbox_in_words
 from coderelay.client.slash_commands import NAMES, RememberModel, SessionCommands
-from coderelay.client.slash_line import (
+from coderelay.client.slash_results import (
     ChangedFiles,
     LeftSession,
     OutputLines,
-    PromptToSend,
     RewoundTurns,
-    ShellLine,
-    Slash,
     SlashResult,
     SwitchedSession,
     TextToCopy,
     ViKeys,
-    bare_command,
-    classify,
 )
+from coderelay.client.typed_line import PromptToSend, ShellLine, Slash, bare_command, classify
 from coderelay.protocol.asks import By, PlanAsk
 from coderelay.protocol.commands import AnswerAsk, RunShell, SendPrompt, StopTurn
 from coderelay.protocol.errors import BadInput, CoderError
@@ -53,8 +49,8 @@ from coderelay.protocol.live_updates import Live
 from coderelay.protocol.queries import ListPrompts, ShowPermissions, ShowSession, WhyNotRun, WhyWaiting
 from coderelay.protocol.summary import AskRow, Summary
 from coderelay.surfaces.standard_streams import MOST_WAITING, hurry, wait_until_written
-from coderelay.surfaces.terminal.answering import Answering, split_all
-from coderelay.surfaces.terminal.open_asks import Change, ClosedAsk, DroppedAsks, OpenAsk, OpenAsks, OpenedAsk
+from coderelay.surfaces.terminal.answer_parser import AnswerParser, split_all
+from coderelay.surfaces.terminal.ask_queue import AskQueue, Change, ClosedAsk, DroppedAsks, OpenAsk, OpenedAsk
 from coderelay.surfaces.terminal.plain_renderer import PlainRenderer, write
 from coderelay.surfaces.terminal.stdin_reader import InputEnd, InputLine, begin_reading
 
@@ -89,9 +85,9 @@ class PlainRepl:
         self._piped: deque[InputLine | InputEnd] = deque()
         self._interactive = sys.stdin.isatty()
         self._renderer = PlainRenderer(by)
-        self._asks = OpenAsks(session)
+        self._asks = AskQueue(session)
         self._leaving = ExitDecision(client, session)
-        self._answering = Answering()
+        self._answering = AnswerParser()
         self._expected: set[PromptId] = set()  # prompts that were sent from here
         self._outstanding: set[PromptId] = set()
         self._turn: PromptId | None = None
@@ -125,7 +121,7 @@ class PlainRepl:
         if not self._interactive:
             self._nobody = AutoAnswer(self._unattended_in(summary.cwd), self._by)
         self._renderer = PlainRenderer(self._by)
-        self._asks = OpenAsks(session)
+        self._asks = AskQueue(session)
         self._leaving = ExitDecision(self._client, session)
         self._turn = None
         self._outstanding.clear()
@@ -248,7 +244,7 @@ class PlainRepl:
             case OutputLines():
                 write(t("/output has no effect here: this terminal shows one line per call") + "\n")
             case TextToCopy():
-                from coderelay.surfaces.terminal.input.copying import copy_with_program
+                from coderelay.surfaces.terminal.input.clipboard_copy import copy_with_program
 
                 done = t("copied {count} characters to the clipboard", count=f"{len(told.text):,}")
                 missing = t("not copied: install wl-copy, xclip or pbcopy, or use /export")
@@ -360,7 +356,7 @@ class PlainRepl:
             return
         ask = asked.ask
         shown_before = isinstance(ask, PlanAsk) and ask.call_id is None and self._turn is not None
-        words = t("Approve this plan?") if shown_before else in_words(ask)  # the plan was just printed
+        words = t("Approve this plan?") if shown_before else full_text(ask)  # the plan was just printed
         whose = t("[task: {title}] ", title=" ".join(asked.task.split())) if asked.task else ""
         write(f"{whose}{words}\n{choices(ask)} > ")
 

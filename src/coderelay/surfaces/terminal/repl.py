@@ -8,9 +8,9 @@ from typing import Any
 from msgspec.structs import replace
 from prompt_toolkit.buffer import Buffer
 
-from coderelay.client.errors import error_in_words
+from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.language import t
-from coderelay.client.slash_line import LeftSession, SwitchedSession
+from coderelay.client.slash_results import LeftSession, SwitchedSession
 from coderelay.protocol.commands import Accepted, ConfigureSession, RecallPrompt, StopTurn, WriteSnapshot
 from coderelay.protocol.errors import CoderError, StoreFailed
 from coderelay.protocol.events import PromptAdmitted
@@ -22,11 +22,11 @@ from coderelay.surfaces.terminal.input.attachments import Attachments, Placehold
 from coderelay.surfaces.terminal.input.completion import InputCompleter
 from coderelay.surfaces.terminal.input.completion_sources import SessionOffers
 from coderelay.surfaces.terminal.input.history import TypedHistory
-from coderelay.surfaces.terminal.input.keys import make_bindings
+from coderelay.surfaces.terminal.input.key_bindings import make_bindings
 from coderelay.surfaces.terminal.input_dispatch import InputDispatch, ReturnedLine, SentLine
 from coderelay.surfaces.terminal.live_region import Region
 from coderelay.surfaces.terminal.notifications import Notifier
-from coderelay.surfaces.terminal.opened import OpenedSession
+from coderelay.surfaces.terminal.opened_session import OpenedSession
 from coderelay.surfaces.terminal.screen import Screen
 from coderelay.surfaces.terminal.session_view import SessionView
 
@@ -57,9 +57,9 @@ class Repl:
         self._is_given_back = False
         self._is_leaving = False
         self._output_lines = opened.output_lines
-        self._sit_before(opened.session)
+        self._switch_to(opened.session)
 
-    def _sit_before(self, session: SessionId) -> None:
+    def _switch_to(self, session: SessionId) -> None:
         """Make this the session that is shown and typed into."""
         self._view = SessionView(self._client, session, self._by, self._screen, self._region, self._notifier)
         self._view.output_lines = self._output_lines
@@ -106,7 +106,7 @@ class Repl:
         if self._region.picker is not None:
             self._close_picker()
         elif self._region.busy_since is not None:
-            self._soon(self._stop())
+            self._run_now(self._stop())
         else:
             return False
         return True
@@ -137,7 +137,7 @@ class Repl:
         if row is not None:
             mode = next_mode_by_key(row.mode)
             self._region.summary = replace(row, mode=mode)
-            self._soon(self._client.send(ConfigureSession(session=row.id, mode=mode, by=self._by)))
+            self._run_now(self._client.send(ConfigureSession(session=row.id, mode=mode, by=self._by)))
 
     def show_rest(self) -> None:
         if self._view.show_rest():
@@ -177,7 +177,7 @@ class Repl:
         last = self._region.waiting.last
         if last is None or last.task != "prompt":
             return False
-        self._soon(self._take_back(self._view.session, [last]))
+        self._run_now(self._take_back(self._view.session, [last]))
         return True
 
     def move(self, by: int) -> bool:
@@ -259,7 +259,7 @@ class Repl:
             self._screen.refresh()
 
     async def _take(self, sent: SentLine | LeftSession) -> None:
-        match told := sent if isinstance(sent, LeftSession) else await self._say(sent):
+        match told := sent if isinstance(sent, LeftSession) else await self._dispatch_line(sent):
             case SwitchedSession():
                 await self._move(told)
             case LeftSession():
@@ -269,7 +269,7 @@ class Repl:
             case None:
                 pass
 
-    async def _say(self, sent: SentLine) -> SwitchedSession | LeftSession | ReturnedLine | None:
+    async def _dispatch_line(self, sent: SentLine) -> SwitchedSession | LeftSession | ReturnedLine | None:
         """Carry out a line. If the log cannot store it, it is put back into the input, before what was typed
         since."""
         try:
@@ -315,7 +315,7 @@ class Repl:
     async def _move(self, moved: SwitchedSession) -> None:
         before = self._view, self._dispatch
         self._output_lines = self._view.output_lines
-        self._sit_before(moved.session)
+        self._switch_to(moved.session)
         try:
             await self._view.begin()
         except CoderError:
@@ -337,7 +337,7 @@ class Repl:
 
         async def follow() -> None:
             nonlocal ends_well
-            await self._follow_whatever_fails()
+            await self._follow_with_retries()
             ends_well = True
 
         await self._guarded(follow())
@@ -345,7 +345,7 @@ class Repl:
             self._region.summary = None  # somebody deleted the session
         self.end(0 if ends_well else 1)
 
-    async def _follow_whatever_fails(self) -> None:
+    async def _follow_with_retries(self) -> None:
         """Follow the session through storage failures: a full disk or an unusable log is reported once and retried
         until it works again, so that the terminal does not end because of it."""
         told, head = "", 0
@@ -378,7 +378,7 @@ class Repl:
             told = t("The question stays open. Resume with: coder resume {session}", session=row.id)
         self._screen.print(note(told, self._screen.width))
 
-    def _soon(self, work: Coroutine[Any, Any, object]) -> None:
+    def _run_now(self, work: Coroutine[Any, Any, object]) -> None:
         """Run the work of a key at once, not after the queued lines. Once the person has left, keys do nothing,
         because the application is shutting down."""
         if self._left.done():

@@ -30,21 +30,21 @@ from coderelay.protocol.live_updates import Live
 from coderelay.protocol.queries import ListChildren, ListPrompts, ShowContext, ShowPermissions, ShowSession
 from coderelay.protocol.query_results import PermissionsShown
 from coderelay.protocol.summary import Summary
+from coderelay.surfaces.terminal.ask_queue import (
+    AskQueue,
+    Change,
+    ClosedAsk,
+    DroppedAsks,
+    OpenAsk,
+    OpenedAsk,
+    WaitingPrompts,
+)
 from coderelay.surfaces.terminal.conversation import Conversation
 from coderelay.surfaces.terminal.drawing import asks as drawn
 from coderelay.surfaces.terminal.drawing.columns import cut
 from coderelay.surfaces.terminal.drawing.notices import note
 from coderelay.surfaces.terminal.live_region import Region
 from coderelay.surfaces.terminal.notifications import Notifier
-from coderelay.surfaces.terminal.open_asks import (
-    Change,
-    ClosedAsk,
-    DroppedAsks,
-    OpenAsk,
-    OpenAsks,
-    OpenedAsk,
-    WaitingPrompts,
-)
 from coderelay.surfaces.terminal.screen import Screen
 
 _EARLIER_EVENTS = 300
@@ -71,7 +71,7 @@ class SessionView:
         self, client: Client, session: SessionId, by: By, screen: Screen, region: Region, notifier: Notifier
     ) -> None:
         self.session = session
-        self.asks = OpenAsks(session)
+        self.asks = AskQueue(session)
         self._client = client
         self._by = by
         self._screen = screen
@@ -324,7 +324,7 @@ class SessionView:
         self._shown.add(asked.ask.id)
         if together > 1:
             self._screen.print(drawn.batch_list([each.ask for each in self.asks.batch], self._screen.width))
-        current = self._region.answering.current(asked.ask)
+        current = self._region.answer_parser.current(asked.ask)
         self._region.ask_on_screen = asked.ask.id
         self._screen.print_at_once(drawn.ask_card(current, self._screen.width, task=asked.task))
         self._card_end = self._screen.rows_printed

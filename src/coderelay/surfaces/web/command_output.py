@@ -1,6 +1,7 @@
 """The results of slash commands, as web clients are told them."""
 
-from coderelay.client.slash_line import ChangedFiles, PromptToSend, RewoundTurns, SlashResult, SwitchedSession
+from coderelay.client.slash_results import ChangedFiles, RewoundTurns, SlashResult, SwitchedSession
+from coderelay.client.typed_line import PromptToSend
 from coderelay.surfaces.web.server_events import Payload
 
 

@@ -26,7 +26,7 @@ from coderelay.protocol.queries import (
 )
 from coderelay.protocol.summary import title_from
 from coderelay.protocol.translatable import encode_plain
-from coderelay.surfaces.web import statistics
+from coderelay.surfaces.web import machine_statistics
 from coderelay.surfaces.web.guard import MOST_BODY_BYTES
 from coderelay.surfaces.web.token import LINK_SECONDS, Token
 
@@ -108,7 +108,7 @@ class HttpApi:
         )
 
     async def machine(self, _: Request) -> Response:
-        return json_answer(await statistics.machine())
+        return json_answer(await machine_statistics.machine())
 
     async def defaults(self, request: Request) -> Response:
         """What a new session in a folder gets if nobody chooses otherwise, and what there is to choose from."""

@@ -19,13 +19,13 @@ from coderelay.protocol.ids import AskId, CallId, SessionId
 from coderelay.protocol.live_updates import Live
 from coderelay.protocol.queries import ListAsks, ListChildren, ListSessions, ReadMessages, ShowSession, WhyNotRun
 from coderelay.protocol.summary import Summary
-from coderelay.surfaces.web.connection import Connection, Socket
+from coderelay.surfaces.web.client_connection import ClientConnection, Socket
+from coderelay.surfaces.web.event_translations import retold
 from coderelay.surfaces.web.ide_context import IdeContexts
+from coderelay.surfaces.web.machine_statistics import sample
 from coderelay.surfaces.web.requests import Requests
-from coderelay.surfaces.web.retold import retold
 from coderelay.surfaces.web.server_events import Payload, event_text
-from coderelay.surfaces.web.session_view import Frame, SessionView
-from coderelay.surfaces.web.statistics import sample
+from coderelay.surfaces.web.session_frames import Frame, SessionFrames
 from coderelay.surfaces.web.waiting_sessions import WATCH_SECONDS, WaitingSessions
 
 log = logging.getLogger(__name__)
@@ -59,8 +59,8 @@ class EventHub:
         self._client = client
         self._by = by
         self._options = options
-        self._connections: set[Connection] = set()
-        self._views: dict[SessionId, SessionView] = {}
+        self._connections: set[ClientConnection] = set()
+        self._views: dict[SessionId, SessionFrames] = {}
         self._busy: set[SessionId] = set()  # the sessions with an open turn
         self._cursors: dict[SessionId, int] = {}  # the last event of each session that was shown
         self._children: set[SessionId] = set()
@@ -120,7 +120,7 @@ class EventHub:
 
     async def talk(self, websocket: ClientSocket, *, batched: bool) -> None:
         """Serve one client until its connection ends."""
-        connection = Connection(websocket, batched=batched)
+        connection = ClientConnection(websocket, batched=batched)
         self._connections.add(connection)
         tasks: list[asyncio.Task[Any]] = [
             asyncio.create_task(self._read(websocket, connection)),
@@ -141,7 +141,7 @@ class EventHub:
         if connection.lagging.is_set():
             await connection.close_lagging()
 
-    async def _read(self, socket: ClientSocket, connection: Connection) -> None:
+    async def _read(self, socket: ClientSocket, connection: ClientConnection) -> None:
         while (message := await socket.receive())["type"] != "websocket.disconnect":
             await self._requests.carry_out(connection, message.get("text"))
             await connection.drained()
@@ -217,7 +217,7 @@ class EventHub:
             for each in filling:
                 each.is_slow = each.is_filling
 
-    async def view(self, session: SessionId) -> SessionView | None:
+    async def view(self, session: SessionId) -> SessionFrames | None:
         """What clients are shown of a session; None if it does not exist any more."""
         if (known := self._views.get(session)) is not None:
             return known
@@ -228,10 +228,10 @@ class EventHub:
             return None
         if parents:
             self._children.add(session)
-        view = SessionView(summary, parents, is_turn_open=session in self._busy)
+        view = SessionFrames(summary, parents, is_turn_open=session in self._busy)
         return self._views.setdefault(session, view)
 
-    async def learn(self, session: SessionId, view: SessionView, asks: Iterable[Ask]) -> None:
+    async def learn(self, session: SessionId, view: SessionFrames, asks: Iterable[Ask]) -> None:
         """Let a view know the arguments of the calls that these asks are about."""
         if missing := view.unknown_uses(asks):
             with suppress(UnknownSession):
@@ -242,7 +242,7 @@ class EventHub:
         found = (view.ask_about(tool_use) for view in self._views.values() if view.shown_as == session)
         return next(filter(None, found), None)
 
-    async def reached(self, session: SessionId, seq: int) -> SessionView | None:
+    async def reached(self, session: SessionId, seq: int) -> SessionFrames | None:
         """Wait until the clients have been shown this event. Returns the session's view, if one is in use."""
         if not self._has_reached(session, seq):
             waiter = (session, seq, asyncio.Event())
@@ -300,7 +300,7 @@ class EventHub:
             except CoderError:
                 log.exception("it is not known which sessions wait for a host")
 
-    def _tell(self, text: str, but: Connection | None = None) -> None:
+    def _tell(self, text: str, but: ClientConnection | None = None) -> None:
         """Tell all clients what is in no log."""
         for connection in self._connections:
             if connection is not but:

@@ -1,4 +1,4 @@
-"""What clients look up about a session: its files, what each turn and each task did, and which agents there are."""
+"""Answers the lookups of web clients: a session's files, what each turn and task did, commands and agents."""
 
 from typing import assert_never
 
@@ -28,7 +28,7 @@ from coderelay.surfaces.web.client_events import (
     TurnDiff,
     TurnsList,
 )
-from coderelay.surfaces.web.retold import retold
+from coderelay.surfaces.web.event_translations import retold
 from coderelay.surfaces.web.server_events import STATUSES, Payload, event_text
 
 Lookup = FilesList | FilesRead | TaskHistory | TurnsList | TurnDiff | CommandsList | AgentsRecheck

@@ -8,7 +8,7 @@ from coderelay.client.client import Client
 from coderelay.protocol.events import Recorded, TurnEnded, TurnStarted, asks_in
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import Summary
-from coderelay.surfaces.web.session_view import Frame, SessionView
+from coderelay.surfaces.web.session_frames import Frame, SessionFrames
 
 if TYPE_CHECKING:
     from coderelay.surfaces.web.hub import EventHub
@@ -19,7 +19,7 @@ _LOOK_BACK = (256, 4096, sys.maxsize)
 async def replay(client: Client, hub: "EventHub", summary: Summary, after: int) -> list[Frame]:
     """The frames of the events after the cursor, up to the head that the summary has. They are the same that clients
     were shown at the time, so the view begins with what was open then: the turn and its asks."""
-    view = SessionView(summary, [])
+    view = SessionFrames(summary, [])
     for each in await _since_the_turn_began(client, summary.id, after):
         view.pass_over(each)
     frames: list[Frame] = []

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from coderelay.client.client import Client
 from coderelay.client.remote_commands import remote_command, run_remote_command
-from coderelay.client.slash_line import PromptToSend
+from coderelay.client.typed_line import PromptToSend
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import (
     Accepted,
@@ -29,16 +29,15 @@ from coderelay.protocol.ids import AskId, PromptId, SessionId, new_id
 from coderelay.protocol.queries import (
     FindAsk,
     ListAsks,
-    ListDecisions,
-    ListPrompts,
     ListSessions,
     ListTurns,
-    ReadMessages,
     ShowDefaults,
     ShowSession,
 )
 from coderelay.protocol.summary import AskRow, title_from
 from coderelay.surfaces.web.agent_choice import for_a_new_session, for_a_session
+from coderelay.surfaces.web.catch_up import ask_frame, follow, send_history
+from coderelay.surfaces.web.client_connection import ClientConnection
 from coderelay.surfaces.web.client_events import (
     AgentsRecheck,
     ClientEvent,
@@ -46,7 +45,6 @@ from coderelay.surfaces.web.client_events import (
     ContinuePayload,
     FilesList,
     FilesRead,
-    FollowPayload,
     IdeContext,
     IdeContextChanged,
     PermissionPayload,
@@ -71,12 +69,10 @@ from coderelay.surfaces.web.client_events import (
     read_event,
 )
 from coderelay.surfaces.web.command_output import command_output
-from coderelay.surfaces.web.connection import Connection
 from coderelay.surfaces.web.ide_context import with_context
 from coderelay.surfaces.web.lookups import look_up
 from coderelay.surfaces.web.permission_response import decision_of, no_such_ask
 from coderelay.surfaces.web.prompt_images import images_of
-from coderelay.surfaces.web.replay import replay
 from coderelay.surfaces.web.server_events import (
     UNKNOWN_SESSION,
     ask_tool,
@@ -84,10 +80,8 @@ from coderelay.surfaces.web.server_events import (
     late_resolution,
     runner_error,
     session_accepted,
-    session_history,
     session_list,
 )
-from coderelay.surfaces.web.session_view import Frame
 
 if TYPE_CHECKING:
     from coderelay.surfaces.web.hub import EventHub, HubOptions
@@ -103,7 +97,7 @@ class Requests:
         self._hub = hub
         self._undoing = asyncio.Lock()
 
-    async def carry_out(self, connection: Connection, text: object) -> None:
+    async def carry_out(self, connection: ClientConnection, text: object) -> None:
         """Carry out one message of a client. What is wrong with it is told to that client; the connection stays."""
         session: str | None = None
         request: str | None = None
@@ -122,7 +116,7 @@ class Requests:
             log.exception("a request of a web client failed")
             connection.reply(runner_error(f"internal error: {type(error).__name__}", session, request))
 
-    async def _carry_out(self, connection: Connection, event: ClientEvent) -> None:
+    async def _carry_out(self, connection: ClientConnection, event: ClientEvent) -> None:
         match event:
             case SessionList():
                 wanted = event.payload
@@ -141,11 +135,11 @@ class Requests:
             case SessionDelete():
                 await self._delete(connection, SessionId(event.payload.session_id))
             case SessionHistory():
-                await self._history(connection, SessionId(event.payload.session_id))
+                await send_history(connection, self._client, self._hub, SessionId(event.payload.session_id))
             case PermissionResponse():
                 await self._answer(connection, event.payload)
             case SessionFollow():
-                await self._follow(connection, event.payload)
+                await follow(connection, self._client, self._hub, event.payload)
             case SessionConfigure():
                 await self._configure(event)
             case SessionClear():
@@ -172,7 +166,7 @@ class Requests:
             case _:
                 assert_never(event)
 
-    async def _start(self, connection: Connection, wanted: StartPayload) -> None:
+    async def _start(self, connection: ClientConnection, wanted: StartPayload) -> None:
         if not wanted.prompt.strip() and not wanted.attachments:
             raise BadInput("the prompt is empty")
         images = images_of(wanted.attachments)
@@ -201,7 +195,7 @@ class Requests:
         if wanted.request_id is not None:
             connection.reply(session_accepted(session, prompt_id, wanted.request_id))
 
-    async def _continue(self, connection: Connection, wanted: ContinuePayload) -> None:
+    async def _continue(self, connection: ClientConnection, wanted: ContinuePayload) -> None:
         session, images = SessionId(wanted.session_id), images_of(wanted.attachments)
         prompt, typed = wanted.prompt, ""
         if (slash := await remote_command(self._client, session, wanted.prompt)) is not None:
@@ -242,7 +236,7 @@ class Requests:
         )
         return prompt_id
 
-    async def _stop(self, connection: Connection, session: SessionId) -> None:
+    async def _stop(self, connection: ClientConnection, session: SessionId) -> None:
         """The end of the turn is told to everybody when it has ended. Without an open turn there is none, so the
         client that wanted it is told at once."""
         try:
@@ -253,7 +247,7 @@ class Requests:
         if isinstance(outcome, Unchanged) and not summary.turn_open:
             connection.reply(event_text("session.status", {"sessionId": session, "status": "idle"}))
 
-    async def _delete(self, connection: Connection, session: SessionId) -> None:
+    async def _delete(self, connection: ClientConnection, session: SessionId) -> None:
         """Everybody is told, unless there is nothing to delete, or it is a child, which the others do not know."""
         try:
             is_child = (await self._client.get(ShowSession(session))).parent is not None
@@ -263,69 +257,13 @@ class Requests:
         if is_child or not isinstance(outcome, Accepted):
             connection.reply(event_text("session.deleted", {"sessionId": session}))
 
-    async def _history(self, connection: Connection, session: SessionId) -> None:
-        """The history, then the asks that are open, then the text that is being written; what happens meanwhile comes
-        after that, and nothing of it twice."""
-        connection.hold(session)
-        frames: list[Frame] = []
-        shown: int | None = None
-        try:
-            messages = await self._client.get(ReadMessages(session))
-            summary = await self._client.get(ShowSession(session))  # its status may be newer, never older
-            requests = [await self._request(each) for each in await self._client.get(ListAsks(session))]
-            queue = await self._client.get(ListPrompts(session)) if summary.queued else []
-            decided = await self._client.get(ListDecisions(session))
-            view = await self._hub.reached(session, messages.seq)
-            shown = messages.seq
-            await self._hub.take_up(summary)
-            text = session_history(summary, messages.rows, shown, queue, decided, self._hub.more_of(summary))
-            history = Frame(text, session, shown)
-            frames = [history, *filter(None, requests), *(view.saying() if view is not None else [])]
-        finally:
-            connection.release(session, frames, shown)
-
-    async def _follow(self, connection: Connection, wanted: FollowPayload) -> None:
-        """The events after the client's cursor and the asks of children, between `session.following` and
-        `session.followed`; then what happens from now on. What a new connection was shown of the session before that
-        comes again, so a client that follows ignores it."""
-        session, after = SessionId(wanted.session_id), wanted.after_seq
-        connection.hold(session)
-        frames: list[Frame] = []
-        shown: int | None = None
-        try:
-            summary = await self._client.get(ShowSession(session))
-            seq = summary.head
-            if after > seq:
-                raise BadInput(f"the log of the session ends at {seq}; {after} is beyond that")
-            replayed = [] if after == seq else await replay(self._client, self._hub, summary, after)
-            first_parts = sum(frame.seq == replayed[0].seq for frame in replayed) if replayed else 0
-            if wanted.after_part > first_parts:
-                raise BadInput(f"the next event has {first_parts} parts, not {wanted.after_part}")
-            asks = [each for each in await self._client.get(ListAsks(session)) if each.session != session]
-            requests = [await self._request(each) for each in asks]
-            view = await self._hub.reached(session, seq)
-            first = Frame(event_text("session.following", {"sessionId": session, "seq": after}), session, after)
-            last = Frame(event_text("session.followed", {"sessionId": session, "seq": seq}), session, seq)
-            frames = [first, *replayed[wanted.after_part :], *filter(None, requests), last]
-            frames += view.saying() if view is not None else []
-            shown = seq
-        finally:
-            connection.release(session, frames, shown, anew=True)
-
-    async def _request(self, row: AskRow) -> Frame | None:
-        view = await self._hub.view(row.session)
-        if view is None:
-            return None
-        await self._hub.learn(row.session, view, [row.ask])
-        return view.request(row.ask)
-
-    async def _answer(self, connection: Connection, wanted: PermissionPayload) -> None:
+    async def _answer(self, connection: ClientConnection, wanted: PermissionPayload) -> None:
         session = SessionId(wanted.session_id)
         row = await self._ask_meant(session, wanted)
         if not row.open:
             connection.reply(late_resolution(session, row))
             return
-        request = await self._request(row)
+        request = await ask_frame(self._hub, row)
         decision = decision_of(row.ask, wanted.result, None if request is None else request.text)
         outcome = await self._client.send(
             AnswerAsk(session=row.session, ask=row.ask.id, decision=decision, by=self._by)

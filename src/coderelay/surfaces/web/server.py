@@ -12,8 +12,8 @@ from starlette.types import ASGIApp
 from coderelay.surfaces.loopback import Listening
 from coderelay.surfaces.web.guard import Guard, addresses_of
 from coderelay.surfaces.web.routes import OPEN_PATHS
-from coderelay.surfaces.web.server_connection import HttpConnection, WebSocketConnection
 from coderelay.surfaces.web.token import Token
+from coderelay.surfaces.web.uvicorn_connections import HttpConnection, WebSocketConnection
 
 _BACKLOG = 128
 _MOST_HEADER_BYTES = 32 * 1024

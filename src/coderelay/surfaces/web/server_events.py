@@ -27,7 +27,7 @@ from coderelay.protocol.events import PromptAdmitted
 from coderelay.protocol.ids import PromptId, SessionId
 from coderelay.protocol.summary import AskRow, MessageRow, Phase, Summary
 from coderelay.protocol.translatable import encode_plain
-from coderelay.surfaces.web.retold import retold
+from coderelay.surfaces.web.event_translations import retold
 
 UNKNOWN_SESSION = "Unknown session"
 ABORTED = "Session aborted"

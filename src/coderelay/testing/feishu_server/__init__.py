@@ -16,4 +16,4 @@ from coderelay.testing.feishu_server.person import ClickResult as ClickResult
 from coderelay.testing.feishu_server.person import FakeChat as FakeChat
 from coderelay.testing.feishu_server.person import FakePerson as FakePerson
 from coderelay.testing.feishu_server.platform_api import ShownMessage as ShownMessage
-from coderelay.testing.feishu_server.signing import SignedCall as SignedCall
+from coderelay.testing.feishu_server.webhook_signing import SignedCall as SignedCall

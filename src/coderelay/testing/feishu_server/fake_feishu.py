@@ -18,7 +18,7 @@ from coderelay.testing.feishu_server.connections import ConnectionLost, Connecti
 from coderelay.testing.feishu_server.faults import Fault, Faults
 from coderelay.testing.feishu_server.person import FakeChat, FakePerson
 from coderelay.testing.feishu_server.platform_api import PlatformApi, Refused
-from coderelay.testing.feishu_server.signing import SignedCall, signed_call
+from coderelay.testing.feishu_server.webhook_signing import SignedCall, signed_call
 
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -36,7 +36,7 @@ class FakeFeishu:
         self.app_id, self.app_secret = f"cli_{name}", f"secret-{name}"
         self.encrypt_key, self.verification_token = f"encrypt-{name}", f"verify-{name}"
         self.tenant, self.bot = f"tenant_{name}", f"ou_bot_{name}"
-        self.state = PlatformApi(self.app_id, self.app_secret, self.bot)
+        self.api = PlatformApi(self.app_id, self.app_secret, self.bot)
         self.connections = Connections()
         self.faults = Faults()
         self.requests: list[str] = []
@@ -112,7 +112,7 @@ class FakeFeishu:
 
     def wait_for_request(self, request: str, count: int) -> None:
         """Wait until so many requests "METHOD path" have come."""
-        found = self.state.wait(lambda: self.requests.count(request) >= count, self.seconds)
+        found = self.api.wait(lambda: self.requests.count(request) >= count, self.seconds)
         assert found, self.requests
 
     def call_webhook(self, call: SignedCall) -> tuple[int, bytes]:
@@ -139,9 +139,9 @@ class FakeFeishu:
         body, method, path = await _body(receive), scope["method"], scope["path"]
         if body is None:
             return
-        with self.state.changed:
+        with self.api.changed:
             self.requests.append(f"{method} {path}")
-            self.state.changed.notify_all()
+            self.api.changed.notify_all()
         fault = self.faults.take(f"{method} {path}")
         if fault is not None and fault.delay:
             await asyncio.sleep(fault.delay)
@@ -164,7 +164,7 @@ class FakeFeishu:
         try:
             if (method, path) == ("POST", _ENDPOINT):
                 return 200, self._endpoint(given)
-            return 200, self.state.call(method, path, query, given, headers.get("authorization", ""))
+            return 200, self.api.call(method, path, query, given, headers.get("authorization", ""))
         except Refused as refused:
             return refused.status, {"code": refused.code, "msg": refused.text}
 

@@ -43,14 +43,14 @@ class FakeChat:
 
     def __init__(self, feishu: "FakeFeishu", chat_id: str, kind: str) -> None:
         self._feishu = feishu
-        self._state = feishu.state
+        self._api = feishu.api
         self.chat_id = chat_id
         self.kind = kind
 
     @property
     def messages(self) -> list[ShownMessage]:
-        with self._state.changed:
-            return [each for each in self._state.messages.values() if each.chat_id == self.chat_id]
+        with self._api.changed:
+            return [each for each in self._api.messages.values() if each.chat_id == self.chat_id]
 
     @property
     def text(self) -> str:
@@ -64,7 +64,7 @@ class FakeChat:
 
     def wait(self, found: Callable[[], T | None], seconds: float | None = None) -> T:
         """Wait until `found` returns something true."""
-        value = self._state.wait(found, self._feishu.seconds if seconds is None else seconds)
+        value = self._api.wait(found, self._feishu.seconds if seconds is None else seconds)
         assert value, f"it did not happen; the chat shows:\n{self.text}"
         return value
 
@@ -90,9 +90,9 @@ class FakeChat:
     ) -> dict[str, Any]:
         """The event of a text, which is not delivered yet."""
         person = by or self._person()
-        message_id = self._state.new_id("om_said")
-        with self._state.changed:
-            self._state.said[message_id] = self.chat_id
+        message_id = self._api.new_id("om_said")
+        with self._api.changed:
+            self._api.said[message_id] = self.chat_id
         mention = {"key": "@_user_1", "id": {"open_id": self._feishu.bot}, "name": "coder"}
         message: dict[str, Any] = {
             "message_id": message_id,
@@ -163,9 +163,9 @@ class FakeChat:
         toast, card = data.get("toast", {}), data.get("card", {}).get("data")
         if card is not None:
             check_card(card, len(json.dumps(card, ensure_ascii=False).encode()))
-            with self._state.changed:
-                self._state.messages[event["event"]["context"]["open_message_id"]].history.append(card)
-                self._state.changed.notify_all()
+            with self._api.changed:
+                self._api.messages[event["event"]["context"]["open_message_id"]].history.append(card)
+                self._api.changed.notify_all()
         return ClickResult(toast.get("type", ""), toast.get("content", ""), card, seconds, answer.code)
 
     def _person(self) -> FakePerson:

@@ -74,38 +74,28 @@ from coderelay.testing.store_suite.check import Clock as Clock
 from coderelay.testing.store_suite.check import Opener as Opener
 from coderelay.testing.store_suite.check import name as name
 from coderelay.testing.store_suite.check import run as run
-from coderelay.testing.store_suite.contents import (
+from coderelay.testing.store_suite.event_contents import (
     all_of_unicode_is_kept as all_of_unicode_is_kept,
 )
-from coderelay.testing.store_suite.contents import (
+from coderelay.testing.store_suite.event_contents import (
     an_event_that_cannot_be_read_is_named as an_event_that_cannot_be_read_is_named,
 )
-from coderelay.testing.store_suite.contents import (
+from coderelay.testing.store_suite.event_contents import (
     closing_finishes_what_was_begun_and_then_takes_nothing as closing_finishes_what_was_begun_and_then_takes_nothing,
 )
-from coderelay.testing.store_suite.contents import (
+from coderelay.testing.store_suite.event_contents import (
     events_of_a_newer_version_are_kept_as_they_are as events_of_a_newer_version_are_kept_as_they_are,
 )
-from coderelay.testing.store_suite.contents import (
+from coderelay.testing.store_suite.event_contents import (
     half_a_character_is_refused as half_a_character_is_refused,
 )
-from coderelay.testing.store_suite.contents import (
+from coderelay.testing.store_suite.event_contents import (
     large_events_are_kept_whole as large_events_are_kept_whole,
 )
-from coderelay.testing.store_suite.contents import (
+from coderelay.testing.store_suite.event_contents import (
     messages_of_other_programs_are_kept_byte_for_byte as messages_of_other_programs_are_kept_byte_for_byte,
 )
-from coderelay.testing.store_suite.events import BY as BY
-from coderelay.testing.store_suite.events import claimed as claimed
-from coderelay.testing.store_suite.events import created as created
-from coderelay.testing.store_suite.events import everything as everything
-from coderelay.testing.store_suite.events import messages_of as messages_of
-from coderelay.testing.store_suite.events import prompt as prompt
-from coderelay.testing.store_suite.events import refused as refused
-from coderelay.testing.store_suite.events import summary_of as summary_of
-from coderelay.testing.store_suite.events import turn_started as turn_started
-from coderelay.testing.store_suite.events import whole_turn as whole_turn
-from coderelay.testing.store_suite.events import write as write
+from coderelay.testing.store_suite.faulty_projections import Blank as Blank
 from coderelay.testing.store_suite.notebooks import (
     a_key_that_is_no_text_is_refused as a_key_that_is_no_text_is_refused,
 )
@@ -127,34 +117,44 @@ from coderelay.testing.store_suite.notebooks import (
 from coderelay.testing.store_suite.notebooks import (
     of_racing_writes_to_an_entry_exactly_one_wins as of_racing_writes_to_an_entry_exactly_one_wins,
 )
-from coderelay.testing.store_suite.projections import Blank as Blank
-from coderelay.testing.store_suite.rows import (
+from coderelay.testing.store_suite.projected_rows import (
     a_message_id_counts_once_in_each_session as a_message_id_counts_once_in_each_session,
 )
-from coderelay.testing.store_suite.rows import (
+from coderelay.testing.store_suite.projected_rows import (
     deletion_erases_all_but_itself as deletion_erases_all_but_itself,
 )
-from coderelay.testing.store_suite.rows import (
+from coderelay.testing.store_suite.projected_rows import (
     events_and_their_rows_are_one_transaction as events_and_their_rows_are_one_transaction,
 )
-from coderelay.testing.store_suite.rows import (
+from coderelay.testing.store_suite.projected_rows import (
     folders_are_ordered_by_their_newest_session as folders_are_ordered_by_their_newest_session,
 )
-from coderelay.testing.store_suite.rows import (
+from coderelay.testing.store_suite.projected_rows import (
     messages_end_at_the_head_of_the_same_moment as messages_end_at_the_head_of_the_same_moment,
 )
-from coderelay.testing.store_suite.rows import (
+from coderelay.testing.store_suite.projected_rows import (
     rows_are_written_again_from_the_events as rows_are_written_again_from_the_events,
 )
-from coderelay.testing.store_suite.rows import (
+from coderelay.testing.store_suite.projected_rows import (
     rows_follow_from_the_events as rows_follow_from_the_events,
 )
-from coderelay.testing.store_suite.rows import (
+from coderelay.testing.store_suite.projected_rows import (
     sessions_are_found_by_the_beginning_of_their_ids as sessions_are_found_by_the_beginning_of_their_ids,
 )
-from coderelay.testing.store_suite.rows import (
+from coderelay.testing.store_suite.projected_rows import (
     sessions_that_wait_are_found_among_the_others as sessions_that_wait_are_found_among_the_others,
 )
-from coderelay.testing.store_suite.rows import (
+from coderelay.testing.store_suite.projected_rows import (
     the_newest_change_comes_first as the_newest_change_comes_first,
 )
+from coderelay.testing.store_suite.sample_events import BY as BY
+from coderelay.testing.store_suite.sample_events import claimed as claimed
+from coderelay.testing.store_suite.sample_events import created as created
+from coderelay.testing.store_suite.sample_events import everything as everything
+from coderelay.testing.store_suite.sample_events import messages_of as messages_of
+from coderelay.testing.store_suite.sample_events import prompt as prompt
+from coderelay.testing.store_suite.sample_events import refused as refused
+from coderelay.testing.store_suite.sample_events import summary_of as summary_of
+from coderelay.testing.store_suite.sample_events import turn_started as turn_started
+from coderelay.testing.store_suite.sample_events import whole_turn as whole_turn
+from coderelay.testing.store_suite.sample_events import write as write

@@ -11,7 +11,8 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import APPROVALS, SessionId
 from coderelay.store.store import Store
 from coderelay.testing.store_suite.check import Log, promise
-from coderelay.testing.store_suite.events import (
+from coderelay.testing.store_suite.faulty_projections import Stumbling
+from coderelay.testing.store_suite.sample_events import (
     BY,
     A,
     B,
@@ -26,7 +27,6 @@ from coderelay.testing.store_suite.events import (
     whole_turn,
     write,
 )
-from coderelay.testing.store_suite.projections import Stumbling
 
 
 @promise

@@ -7,7 +7,7 @@ from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.notebook import Change, Entry, Notebook
 from coderelay.testing.store_suite.check import Log, promise
-from coderelay.testing.store_suite.events import A, created, everything, refused, write
+from coderelay.testing.store_suite.sample_events import A, created, everything, refused, write
 
 
 def _told(entries: Sequence[Entry]) -> list[tuple[str, bytes]]:

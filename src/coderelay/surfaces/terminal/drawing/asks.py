@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from coderelay.client.ask_text import headline, in_words
+from coderelay.client.ask_text import full_text, headline
 from coderelay.client.language import retell, t
 from coderelay.client.permission_ask_text import context_lines, permission_question, shortened
-from coderelay.client.visible import visible
+from coderelay.client.visible_text import visible
 from coderelay.protocol.asks import (
     Allow,
     Answers,
@@ -60,7 +60,7 @@ def ask_card(ask: Ask, width: int, task: str = "") -> str:
                 rows += [*markdown_lines(ask.plan, room), ""]
             rows.append(paint(t("Approve this plan?"), f"{BOLD};{YELLOW}"))
         case _:
-            first, *others = in_words(ask).split("\n")
+            first, *others = full_text(ask).split("\n")
             rows += wrapped(first, room, f"{BOLD};{YELLOW}")
             rows += [row for line in others for row in wrapped(line.strip(), room)]
     return "".join(f"{row}\n" for row in ["", *behind_bar(rows, YELLOW, _BAR)])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from coderelay.client.language import t
-from coderelay.client.visible import visible
+from coderelay.client.visible_text import visible
 from coderelay.surfaces.terminal.drawing.columns import BOLD, DIM, GREEN, RED, paint, rows_of
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)")

@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from msgspec import Struct
 
-from coderelay.client.visible import visible
+from coderelay.client.visible_text import visible
 from coderelay.surfaces.terminal.drawing.code import drawn_code
 from coderelay.surfaces.terminal.drawing.columns import (
     BOLD,

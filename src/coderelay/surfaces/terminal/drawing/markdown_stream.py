@@ -2,19 +2,19 @@
 
 from typing import TYPE_CHECKING
 
-from coderelay.client.visible import visible
+from coderelay.client.visible_text import visible
 from coderelay.surfaces.terminal.drawing.columns import last_rows, rows_of
-from coderelay.surfaces.terminal.drawing.markdown_blocks import (
+from coderelay.surfaces.terminal.drawing.escape_sequences import without_wide_joins
+from coderelay.surfaces.terminal.drawing.line_splitter import LineSplitter
+from coderelay.surfaces.terminal.drawing.markdown_splitter import (
     Block,
-    Blocks,
     CodeBegins,
     CodeEnds,
     CodeLine,
     ListItem,
+    MarkdownSplitter,
     Prose,
 )
-from coderelay.surfaces.terminal.drawing.printable import without_wide_joins
-from coderelay.surfaces.terminal.drawing.wrapping import LineSplitter
 
 if TYPE_CHECKING:
     from coderelay.surfaces.terminal.drawing.code import Code
@@ -28,7 +28,7 @@ class MarkdownStream:
 
     def __init__(self) -> None:
         self._arriving = LineSplitter()
-        self._blocks = Blocks()
+        self._blocks = MarkdownSplitter()
         self._code: Code | None = None
 
     def feed(self, text: str) -> None:

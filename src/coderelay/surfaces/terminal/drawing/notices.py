@@ -8,7 +8,7 @@ from coderelay.protocol.content import Usage
 from coderelay.protocol.events import Ending, TurnEnded
 from coderelay.protocol.summary import Summary
 from coderelay.surfaces.terminal.drawing.columns import BOLD, CYAN, DIM, GREEN, RED, YELLOW, in_words, paint, rows_of
-from coderelay.surfaces.terminal.drawing.printable import printable
+from coderelay.surfaces.terminal.drawing.escape_sequences import printable
 from coderelay.surfaces.terminal.drawing.shortening import Shortening
 from coderelay.surfaces.terminal.drawing.wrapping import in_width, wrapped
 

@@ -1,9 +1,10 @@
 """Draws the thinking of a model, in full, while it is streamed."""
 
-from coderelay.client.visible import visible
+from coderelay.client.visible_text import visible
 from coderelay.surfaces.terminal.drawing.columns import DIM, ITALIC, last_rows, paint
-from coderelay.surfaces.terminal.drawing.printable import without_wide_joins
-from coderelay.surfaces.terminal.drawing.wrapping import LineSplitter, wrapped
+from coderelay.surfaces.terminal.drawing.escape_sequences import without_wide_joins
+from coderelay.surfaces.terminal.drawing.line_splitter import LineSplitter
+from coderelay.surfaces.terminal.drawing.wrapping import wrapped
 
 _STYLE = f"{DIM};{ITALIC}"
 _FIRST, _NEXT = "✻ ", "  "

@@ -11,18 +11,18 @@ from typing import Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
-from coderelay.client.changed_files import changed_names
+from coderelay.client.changed_files_text import changed_names
 from coderelay.client.client import Client
+from coderelay.client.command_catalog import completions
 from coderelay.client.commands.command import ArgumentKind
 from coderelay.client.commands.models import offered
-from coderelay.client.other_commands import completions
 from coderelay.client.session_names import is_known
 from coderelay.client.slash_commands import COMMANDS
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListFiles, ListSessions, ShowDiff, ShowSession
 from coderelay.protocol.query_results import CommandShown
-from coderelay.surfaces.terminal.input.fuzzy import FuzzyIndex
+from coderelay.surfaces.terminal.input.fuzzy_match import FuzzyIndex
 
 FRESH_SECONDS = 3.0
 _CHOICES = re.compile(r"\[?([\w-]+(?:\|[\w-]+)+)\]?")

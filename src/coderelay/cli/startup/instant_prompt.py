@@ -1,0 +1,27 @@
+"""`coder [PATH]` at a terminal: the prompt appears at once, and the app is built in the background."""
+
+import argparse
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from coderelay.cli.startup.arguments import PICK
+from coderelay.surfaces import standard_streams
+from coderelay.surfaces.terminal.startup_view import StartupView
+
+
+def run(options: argparse.Namespace, folder: str) -> int:
+    standard_streams.write_behind()
+    first = "/resume" if options.resume == PICK else options.first_prompt
+    return asyncio.run(StartupView(folder, first).run(partial(_work, options, folder)))
+
+
+async def _work(options: argparse.Namespace, folder: str, opening: StartupView) -> int:
+    work = await asyncio.to_thread(_load)
+    return await work(options, folder, opening)
+
+
+def _load() -> Callable[[argparse.Namespace, str, StartupView], Awaitable[int]]:
+    from coderelay.cli.startup.run_repl import work  # takes longer to load than the prompt may take
+
+    return work

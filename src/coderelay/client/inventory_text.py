@@ -1,0 +1,106 @@
+"""Lists of tools, skills and agents, and the usage of the context window, as text for people."""
+
+from coderelay.client.language import retell, t
+from coderelay.client.visible_text import padded, visible, width_of
+from coderelay.protocol.calls import Kind, first_sentence
+from coderelay.protocol.query_results import (
+    AgentShown,
+    ContextShown,
+    SkillShown,
+    SkillsShown,
+    SubagentShown,
+    SubagentsShown,
+    ToolShown,
+)
+
+_LINE = 100
+_KINDS: dict[Kind, str] = {
+    "read": "read",
+    "edit": "edit",
+    "command": "command",
+    "network": "network",
+    "mcp": "mcp",
+    "ask": "question",
+}
+
+
+def tools_in_words(tools: list[ToolShown]) -> str:
+    if not tools:
+        return t("this agent has no tools")
+    name = max(len(each.name) for each in tools)
+    kinds = [t(_KINDS[each.kind]) for each in tools]
+    kind = max(map(width_of, kinds))
+    rows = zip(tools, kinds, strict=True)
+    return "\n".join(f"{each.name.ljust(name)}  {padded(told, kind)}  {_about(each)}" for each, told in rows)
+
+
+def _about(tool: ToolShown) -> str:
+    if tool.off:
+        return t("({text})", text=retell(tool.off))
+    told = first_sentence(tool.description)
+    return _line(told if tool.kind == "mcp" else retell(told))
+
+
+def skills_in_words(shown: SkillsShown) -> str:
+    lines = [line for each in shown.found for line in _skill(each)] or [t("no skills")]
+    return "\n".join([*lines, *(t("({text})", text=retell(note)) for note in shown.notes)])
+
+
+def _skill(skill: SkillShown) -> list[str]:
+    whose = t("your own") if skill.own else t("this folder's")
+    chosen = t(", only started with /{name}", name=skill.name) if skill.by_name_only else ""
+    return [f"/{visible(skill.name)}  {_line(skill.description)}", f"  {whose}{chosen}: {visible(skill.file)}"]
+
+
+def subagents_in_words(shown: SubagentsShown) -> str:
+    """The subagents with a name; empty if there is nothing to say of any."""
+    lines = [line for each in shown.found for line in _subagent(each)]
+    notes = [t("({text})", text=retell(note)) for note in shown.notes]
+    return "\n".join([*([t("Subagents that the agent can give tasks to:")] if lines else []), *lines, *notes])
+
+
+def _subagent(subagent: SubagentShown) -> list[str]:
+    whose = t("your own") if subagent.own else t("this folder's")
+    return [f"{visible(subagent.name)}  {_line(subagent.description)}", f"  {whose}: {visible(subagent.file)}"]
+
+
+def context_in_words(shown: ContextShown) -> str:
+    used = sum(tokens for _, tokens in shown.parts)
+    parts = [(t(part), tokens) for part, tokens in shown.parts]
+    rows = [*parts, *([(t("free"), max(0, shown.window - used))] if shown.window else [])]
+    name = max((width_of(part) for part, _ in rows), default=0)
+    number = max((len(f"{tokens:,}") for _, tokens in rows), default=0)
+    lines = [
+        f"  {padded(part, name)}  {f'{tokens:,}'.rjust(number)}{_share(tokens, shown.window)}"
+        for part, tokens in rows
+    ]
+    how = t("counted by the provider; the breakdown is an estimate") if shown.counted else t("estimated")
+    first = t("{model}: {used} tokens, {how}", model=shown.model, used=_of(used, shown.window), how=how)
+    return "\n".join([first, *lines])
+
+
+def _of(used: int, window: int) -> str:
+    return t("{used} of {window}", used=f"{used:,}", window=f"{window:,}") if window else f"{used:,}"
+
+
+def agents_in_words(agents: list[AgentShown], current: str) -> str:
+    width = max(len(each.name) for each in agents)
+    return "\n".join(_agent(each, width, is_current=each.name == current) for each in agents)
+
+
+def _agent(agent: AgentShown, width: int, *, is_current: bool) -> str:
+    mark = "*" if is_current else " "
+    return f"{mark} {agent.name.ljust(width)}  {t(agent.description)}{_unless(agent.problem)}"
+
+
+def _unless(problem: str) -> str:
+    return t(" ({text})", text=retell(problem)) if problem else ""
+
+
+def _share(tokens: int, window: int) -> str:
+    return f"  {100 * tokens / window:5.1f} %" if window else ""
+
+
+def _line(text: str) -> str:
+    line = visible(text)
+    return line if len(line) <= _LINE else f"{line[: _LINE - 1]}…"

@@ -23,7 +23,7 @@ import msgspec
 
 from coderelay import cli
 from coderelay.cli import answer, asks, resume, sessions  # from here on, what the programs would load late
-from coderelay.cli.startup import repl, repl_startup
+from coderelay.cli.startup import instant_prompt, run_repl
 from coderelay.config import edit_config
 from coderelay.config.detect import detect
 from coderelay.host import live_output, undo
@@ -45,7 +45,7 @@ LOADED_EARLY = (
     *(answer, asks, resume, sessions, edit_config, detect, live_output, undo, model, postgres_store, headless),
     *(allow_rules, build_tools, command_verdict, deny_rules, tree_sitter_words),
     *(bubblewrap, landlock, sandbox, snapshots),
-    *(repl, repl_startup, picker, plain_repl, code, diffs, markdown_stream),
+    *(instant_prompt, run_repl, picker, plain_repl, code, diffs, markdown_stream),
 )
 PROGRAMS: dict[str, Callable[[], object]] = {
     "coder": cli.run,

@@ -21,7 +21,7 @@ from coderelay.config.load import load
 from coderelay.host.host import Host
 from coderelay.models.model import Completion, Model, Models, Piece, Request, TextPiece
 from coderelay.models.model_card import Card
-from coderelay.models.open_model import Providers
+from coderelay.models.model_registry import Providers
 from coderelay.protocol.asks import By
 from coderelay.protocol.calls import Call
 from coderelay.protocol.commands import CreateSession, SendPrompt

@@ -15,7 +15,7 @@ from coderelay.app import App
 from coderelay.config.load import load
 from coderelay.models.model import Completion, Model, Models, Piece, Request, TextPiece
 from coderelay.models.model_card import Card
-from coderelay.models.open_model import Providers
+from coderelay.models.model_registry import Providers
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession, CreateSession, SendPrompt
 from coderelay.protocol.content import Text, Usage

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from coderelay.models.local.running_servers import PROVIDERS, RunningServer, find_servers
-from coderelay.models.open_model import Providers
+from coderelay.models.model_registry import Providers
 from coderelay.models.provider import ProviderSettings
-from tests.guide.nobody import nobody_listens
-from tests.models.raw import RawConnection, Talk, answers, in_loop, raw_server
+from tests.guide.no_model_servers import nobody_listens
+from tests.models.raw_server import RawConnection, Talk, answers, in_loop, raw_server
 from tests.patience import PATIENCE
 
 PATIENT = PATIENCE  # where an answer is expected

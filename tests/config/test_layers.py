@@ -10,13 +10,13 @@ from hypothesis import find, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from coderelay.config.config_files import LayeredSettings, layer
-from coderelay.config.folder_limits import RULES, theirs
+from coderelay.config.folder_override_rules import RULES, theirs
 from coderelay.config.load import Config
 from coderelay.config.parse_config import read_document
+from coderelay.config.setting_layers import LayeredSettings, layer
 from coderelay.config.settings import AgentConfig, Settings, ToolsConfig
+from tests.config.config_files import Places
 from tests.config.test_keys import KEYS
-from tests.config.written import Places
 
 
 def test_x23_without_files_the_defaults_count(places: Places) -> None:

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from coderelay.models.local.provider import LocalModels
-from coderelay.models.local.weights import Weights, WeightsFolder
+from coderelay.models.local.installed_weights import Weights, WeightsFolder
+from coderelay.models.local.local_models import LocalModels
 from coderelay.models.model import Completion, Piece, Request
 from coderelay.models.model_card import Card
-from coderelay.models.open_model import Providers
+from coderelay.models.model_registry import Providers
 from coderelay.models.openai_chat.model import OpenAIChat
 from coderelay.models.provider import ProviderSettings
 from coderelay.models.schema_chat.model import SchemaChat
@@ -26,7 +26,7 @@ from coderelay.protocol.errors import CannotRun, ModelFailed
 from coderelay.session.transcript import UserMessage
 from coderelay.tools.bash import Bash
 from tests.coder_process import Coder
-from tests.models.raw import in_loop
+from tests.models.raw_server import in_loop
 
 DOUBLE = str(Path(__file__).with_name("double"))
 SRC = str(Path(__file__).parents[2] / "src")

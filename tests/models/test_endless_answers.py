@@ -4,15 +4,15 @@ from collections.abc import Callable
 
 import pytest
 
-from coderelay.models.endpoint import Endpoint
+from coderelay.models.api_client import Endpoint
 from coderelay.models.model import Model
 from coderelay.models.model_card import Card
 from coderelay.models.schema_chat.model import SchemaChat
 from coderelay.protocol.errors import ModelFailed
-from tests.models.chat import HEAD, KEY, asking, complete
-from tests.models.endless import ENDLESS, Endless
-from tests.models.forms import FORMS
-from tests.models.raw import RawConnection, Talk, in_loop, raw_server
+from tests.models.chat_completions import HEAD, KEY, asking, complete
+from tests.models.endless_answers import ENDLESS, Endless
+from tests.models.raw_server import RawConnection, Talk, in_loop, raw_server
+from tests.models.wire_forms import FORMS
 
 MADE: dict[str, Callable[[str, Card, Endpoint], Model]] = {form.name: form.made for form in FORMS} | {
     "schema": SchemaChat

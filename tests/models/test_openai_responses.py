@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coderelay.http.sse import EventStream
-from coderelay.models.endpoint import Endpoint
+from coderelay.models.api_client import Endpoint
 from coderelay.models.model import Completion, TextPiece, ThinkingPiece, check_event_size
 from coderelay.models.model_card import Card
 from coderelay.models.openai_responses.model import OpenAIResponses
@@ -21,9 +21,9 @@ from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import StopReason
 from coderelay.protocol.ids import CallId
 from tests.model_server import says, script
-from tests.models.chat import HEAD, KEY, complete, events, pieces_of
-from tests.models.forms import FORMS
-from tests.models.raw import RawConnection, answers, in_loop, raw_server
+from tests.models.chat_completions import HEAD, KEY, complete, events, pieces_of
+from tests.models.raw_server import RawConnection, answers, in_loop, raw_server
+from tests.models.wire_forms import FORMS
 
 BY = "responses/m"
 RESPONSES = FORMS[1]

@@ -6,9 +6,9 @@ import pytest
 
 from coderelay.models.model import Request
 from coderelay.models.model_card import Card
-from coderelay.models.open_model import Providers
+from coderelay.models.model_registry import Providers
 from coderelay.models.openai_chat.model import OpenAIChat
-from coderelay.models.openai_responses.input import Reasoning
+from coderelay.models.openai_responses.input_encoder import Reasoning
 from coderelay.models.openai_responses.model import OpenAIResponses
 from coderelay.protocol.calls import Call, Failed, Finished
 from coderelay.protocol.content import Image, Seal, Text, Thinking
@@ -17,10 +17,10 @@ from coderelay.protocol.ids import CallId
 from coderelay.protocol.session_events import Think
 from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage
 from tests.model_server import bash, model_server, proposes, read, says, script
-from tests.models.chat import TOOLS, asking, complete
-from tests.models.forms import FORMS, Form
-from tests.models.growing import Session
-from tests.models.raw import in_loop
+from tests.models.chat_completions import TOOLS, asking, complete
+from tests.models.growing_session import Session
+from tests.models.raw_server import in_loop
+from tests.models.wire_forms import FORMS, Form
 
 BY = "responses/m"
 RESPONSES = FORMS[1]

@@ -6,14 +6,14 @@ import pytest
 from msgspec import structs
 
 from coderelay.models.model_card import Card, Price
-from coderelay.models.open_model import Providers
+from coderelay.models.model_registry import Providers
 from coderelay.models.openai_chat.model import OpenAIChat
 from coderelay.models.provider import KNOWN, ProviderSettings
 from coderelay.protocol.content import Text
 from coderelay.protocol.errors import CannotRun, ModelFailed
 from tests.model_server import says, script
-from tests.models.chat import HEAD, STOP, asking, complete, delta, events, scripted
-from tests.models.raw import RawConnection, in_loop, raw_server
+from tests.models.chat_completions import HEAD, STOP, asking, complete, delta, events, scripted
+from tests.models.raw_server import RawConnection, in_loop, raw_server
 
 ENV = {"OPENAI_API_KEY": "sk-1"}
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from coderelay.models.endpoint import Endpoint
+from coderelay.models.api_client import Endpoint
 from coderelay.models.model import Completion, Piece, Request, TextPiece, ThinkingPiece
 from coderelay.models.model_card import Card
 from coderelay.models.schema_chat.model import SchemaChat
@@ -33,8 +33,8 @@ from tests.model_server import (
     says,
     script,
 )
-from tests.models.chat import HEAD, KEY, STOP, delta, events
-from tests.models.raw import RawConnection, answers, in_loop, raw_server
+from tests.models.chat_completions import HEAD, KEY, STOP, delta, events
+from tests.models.raw_server import RawConnection, answers, in_loop, raw_server
 
 
 def tool(name: str, description: str, *required: str, **optional: str) -> ToolSpec:

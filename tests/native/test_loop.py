@@ -33,7 +33,7 @@ from tests.model_server import (
     says,
     script,
 )
-from tests.native.requests import results, users
+from tests.native.model_requests import results, users
 
 ME = By("anne", "test")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coderelay.host.live_output import LiveOutput, MaskedLines
+from coderelay.host.live_command_output import LiveOutput, MaskedLines
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.calls import Finished, Stopped
 from coderelay.protocol.events import CallEnded, MessageAdded, Recorded

@@ -6,7 +6,7 @@ from pathlib import Path
 from coderelay.surfaces.web.hub import HubOptions
 from coderelay.testing.blocking_agent import Attaches, Emits, Fails, Says, uses
 from tests.blocking.scene import blocking_house, steps
-from tests.children.scene import conversations, task
+from tests.children.conversations import conversations, task
 from tests.house import story
 from tests.model_server import Call, bash, by_history, proposes, says
 from tests.web.browser import Site, message_name, serving, web

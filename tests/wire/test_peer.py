@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from coderelay.wire.errors import INVALID_PARAMS, PeerLost, PeerTimeout, RpcError
-from coderelay.wire.file_transport import FileTransport, LineBuffer
 from coderelay.wire.peer import Peer, Reply, Request
+from coderelay.wire.stream_transport import FileTransport, LineBuffer
 from coderelay.wire.tapped_transport import Tap, TappedTransport
 from coderelay.wire.transport import Oversized
 from tests.house import story

@@ -18,7 +18,7 @@ from coderelay.client.errors import error_in_words
 from coderelay.client.language import t
 from coderelay.protocol.errors import CoderError
 from coderelay.surfaces.editor.editor_connection import EditorConnection
-from coderelay.wire.file_transport import FileTransport
+from coderelay.wire.stream_transport import FileTransport
 
 
 def main(arguments: list[str]) -> int:

@@ -19,13 +19,13 @@ from coderelay.cli.startup.interrupts import run_loop
 from coderelay.cli.startup.loading import finished_loading
 from coderelay.client.language import retell, speak, t
 from coderelay.client.visible import padded, width_of
-from coderelay.config.detect.detect import GUIDE, DetectedModel, detect
-from coderelay.config.detect.other_tools import PROGRAMS, agents_on_path
+from coderelay.config.detect.model_detection import GUIDE, DetectedModel, detect
+from coderelay.config.detect.other_coding_agents import PROGRAMS, agents_on_path
 from coderelay.config.load import Config, home_of, load
 from coderelay.http.address import parse_address
+from coderelay.models.local.installed_weights import WeightsFolder
 from coderelay.models.local.running_servers import RunningServer, find_servers
-from coderelay.models.local.weights import WeightsFolder
-from coderelay.models.open_model import Providers
+from coderelay.models.model_registry import Providers
 from coderelay.models.provider import KNOWN
 from coderelay.protocol.errors import CannotRun, CoderError, StoreFailed
 from coderelay.protocol.install_command import install_command

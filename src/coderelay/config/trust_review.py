@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from coderelay.config.config_files import folder_settings, person_settings
+from coderelay.config.setting_layers import folder_settings, person_settings
 from coderelay.config.settings import Settings
 from coderelay.config.skills_and_commands.discovery import FoundText
 from coderelay.config.skills_and_commands.folder_texts import texts_of_folder

@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from coderelay.agents.agent import Agent
 from coderelay.host.budget import Spending
-from coderelay.host.folder import ConfiguredFolders
-from coderelay.host.judging import Judging
-from coderelay.host.lending import Lending
+from coderelay.host.call_judge import Judging
+from coderelay.host.configured_folders import ConfiguredFolders
+from coderelay.host.lent_resources import Lending
 from coderelay.host.live_relay import LiveRelay
 from coderelay.host.loaded_sessions import LoadedSessions
 from coderelay.host.ownership import Ownership
@@ -22,7 +22,7 @@ from coderelay.store.store import Store
 from coderelay.workspace.processes.processes import Processes
 
 if TYPE_CHECKING:
-    from coderelay.host.background import Backgrounds
+    from coderelay.host.background_commands import Backgrounds
     from coderelay.host.machine_queries import Machine
 
 
@@ -58,7 +58,7 @@ class HostContext(Struct, frozen=True, dict=True):
 
     @cached_property
     def backgrounds(self) -> "Backgrounds":
-        from coderelay.host.background import Backgrounds  # imported late: most processes have none
+        from coderelay.host.background_commands import Backgrounds  # imported late: most processes have none
 
         return Backgrounds(self.ownership)
 

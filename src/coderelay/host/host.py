@@ -8,17 +8,24 @@ from msgspec.structs import replace
 
 from coderelay.client.client import NO_CAPABILITIES, Capabilities
 from coderelay.client.lent import Lent
-from coderelay.host.can_run import is_elsewhere, present, require_folder, require_machine, why_not, why_not_so
-from coderelay.host.commands import answer, carry_out
-from coderelay.host.connection import Connection
+from coderelay.host.ask_queries import answer_ask_query, permissions_open
 from coderelay.host.context import HostContext
 from coderelay.host.deadlines import now
 from coderelay.host.family import children_of, waits_for, without_children
 from coderelay.host.feed import Feed
-from coderelay.host.list_asks import answer_ask_query, permissions_open
 from coderelay.host.loaded_session import LoadedSession
-from coderelay.host.snapshot_file import export_state, write_snapshot
-from coderelay.host.wakeups import Wakeups
+from coderelay.host.run_requirements import (
+    is_elsewhere,
+    present,
+    require_folder,
+    require_machine,
+    why_not,
+    why_not_so,
+)
+from coderelay.host.session_commands import answer, carry_out
+from coderelay.host.session_snapshot_file import export_state, write_snapshot
+from coderelay.host.session_supervisor import Wakeups
+from coderelay.host.surface_connection import Connection
 from coderelay.policy.approvals import ANY_MACHINE, approval_of
 from coderelay.protocol.asks import Allow, Approval, DenyAndStop, PermissionAsk
 from coderelay.protocol.commands import (
@@ -97,7 +104,7 @@ from coderelay.session.next_action import needs_owner
 from coderelay.session.state import State, todos
 
 if TYPE_CHECKING:
-    from coderelay.host.children import Children
+    from coderelay.host.child_sessions import Children
     from coderelay.host.machine_queries import MachineQuery
     from coderelay.host.session_queries import SessionQuery
 
@@ -137,11 +144,11 @@ class Host:
                 await write_snapshot(loaded, self.context.agents)
             return Unchanged(loaded.state.head)
         if isinstance(command, ForkSession):
-            from coderelay.host.forking import fork_session  # imported late: sessions are seldom forked
+            from coderelay.host.session_fork import fork_session  # imported late: sessions are seldom forked
 
             return await fork_session(loaded, command, self.context)
         if isinstance(command, SetSetting | TrustFolder):
-            from coderelay.host.person_files import change_person_file  # imported late: people seldom do this
+            from coderelay.host.config_changes import change_person_file  # imported late: people seldom do this
 
             return change_person_file(loaded, command, self.context, capabilities)
         if isinstance(command, MoveSession):
@@ -182,7 +189,7 @@ class Host:
                 folder = query.cwd if query.session is None else await self._folder(query.session)
                 return self.context.folders.settings_shown(present(folder or ""))
             case ShowTrust():
-                from coderelay.host.person_files import untrusted_in  # imported late: people seldom ask for this
+                from coderelay.host.config_changes import untrusted_in  # imported late: people seldom ask for this
 
                 return untrusted_in(await self.load(query.session), self.context, capabilities)
             case ListSessions():
@@ -253,7 +260,7 @@ class Host:
         self, after: Mapping[SessionId, int] | None = None
     ) -> AsyncGenerator[tuple[SessionId, Recorded | Live], None]:
         self._refuse_when_closed()
-        from coderelay.host.feed_of_all import FeedOfAll  # imported late: most processes follow one session
+        from coderelay.host.all_sessions_feed import FeedOfAll  # imported late: most processes follow one session
 
         feed = FeedOfAll(self._sessions)
         await feed.begin(after or {})
@@ -303,14 +310,14 @@ class Host:
         return Undone(event.restored, event.removed, event.conflicts, loaded.state.head)
 
     async def _move(self, loaded: LoadedSession, command: MoveSession) -> Outcome:
-        from coderelay.host.moving import move_here  # imported late: sessions seldom move
+        from coderelay.host.session_move import move_here  # imported late: sessions seldom move
 
         outcome = await move_here(loaded, command, self.context)
         self._wakeups.wake(loaded)
         return outcome
 
     def _children(self) -> "Children":
-        from coderelay.host.children import Children  # imported late: most processes have none
+        from coderelay.host.child_sessions import Children  # imported late: most processes have none
 
         return Children(self.context, self.send)
 

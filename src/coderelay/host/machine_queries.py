@@ -7,7 +7,10 @@ from typing import Literal, Protocol
 from msgspec.structs import replace
 
 from coderelay.client.model_names import agent_for
-from coderelay.host.can_run import (
+from coderelay.host.context import HostContext
+from coderelay.host.mcp_interface import Servers
+from coderelay.host.ownership import Ownership
+from coderelay.host.run_requirements import (
     check_folder,
     folder_exists,
     present,
@@ -15,9 +18,6 @@ from coderelay.host.can_run import (
     why_not_so,
     why_not_there,
 )
-from coderelay.host.context import HostContext
-from coderelay.host.mcp_servers import Servers
-from coderelay.host.ownership import Ownership
 from coderelay.protocol.errors import BadInput, CannotRun, ToolFailed
 from coderelay.protocol.machine import MachineIdentity
 from coderelay.protocol.queries import (

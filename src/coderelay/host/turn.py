@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from coderelay.host.checkpoints import before_change, before_wait, files_left
 from coderelay.host.context import HostContext, Send
 from coderelay.host.deadlines import now
 from coderelay.host.loaded_session import LoadedSession, carried_out
+from coderelay.host.snapshot_timing import before_change, before_wait, files_left
 from coderelay.protocol.asks import Decision, OfferAsk, PermissionAsk
 from coderelay.protocol.calls import Call, Failed, Finished, Need, Outcome, Stopped, Unknown
 from coderelay.protocol.errors import Fenced, MustAsk, StoreFailed
@@ -25,10 +25,10 @@ from coderelay.session.state import OpenTurn, SessionSettings, State
 from coderelay.session.unrun_calls import outcome_without_running
 
 if TYPE_CHECKING:
-    from coderelay.host.background import SessionBackground
+    from coderelay.host.background_commands import SessionBackground
     from coderelay.host.hooks.hooks import Hooks
-    from coderelay.host.live_output import LiveOutput
-    from coderelay.host.partial_log import PartialLog
+    from coderelay.host.live_command_output import LiveOutput
+    from coderelay.host.partial_message_log import PartialLog
     from coderelay.session.blocking_agents import Continuation
 
 Effect = Callable[[Call], Awaitable[Outcome]]
@@ -77,7 +77,7 @@ class HostTurn:
     async def give_task(self, call: CallId, description: str, prompt: str, subagent: str = "") -> Finished:
         """Run a task in a child session. If this process merely shuts down, the child is left as it is, and the next
         owner reads from its log how it ended."""
-        from coderelay.host.children import Children  # imported late: most turns give no task
+        from coderelay.host.child_sessions import Children  # imported late: most turns give no task
 
         children = Children(self._context, self._send)
         child = await children.open(self.state, call, description, subagent)
@@ -97,7 +97,7 @@ class HostTurn:
     def _open_partials(self, turn: OpenTurn) -> "PartialLog | None":
         if turn.started.partials != "always":
             return None
-        from coderelay.host.partial_log import PartialLog  # imported late: few people keep partial messages
+        from coderelay.host.partial_message_log import PartialLog  # imported late: few people keep partial messages
 
         return PartialLog(turn.started.turn_id, turn.partials, self._keep_partials)
 
@@ -125,7 +125,7 @@ class HostTurn:
         )
 
     def listener(self, call: CallId) -> Callable[[bytes], None]:
-        from coderelay.host.live_output import LiveOutput  # imported late: most turns run no command
+        from coderelay.host.live_command_output import LiveOutput  # imported late: most turns run no command
 
         self._listening[call] = LiveOutput(call, self._context.secrets.hide, self.show)
         return self._listening[call].hear
@@ -153,7 +153,7 @@ class HostTurn:
         await self._write(lambda state: turn_events.attach(state, agent_session_id, model, tools))
 
     async def keep(self, messages: Sequence[str], form: str = "cowork") -> None:
-        from coderelay.client.views.verbatim_message import verbatim_message  # imported late: few agents need this
+        from coderelay.host.raw_agent_message import verbatim_message  # imported late: few agents need this
 
         kept = [verbatim_message(self.id, each, form, self._context.secrets.hide) for each in messages]
         self._finish_partials()

@@ -9,12 +9,12 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from coderelay.agents.agent import Agent
-from coderelay.host.can_run import is_elsewhere, may_claim, why_not
-from coderelay.host.checkpoints import files_left, large_repository_prepared
 from coderelay.host.context import HostContext, Send
 from coderelay.host.deadlines import now
 from coderelay.host.loaded_session import LoadedSession
-from coderelay.host.snapshot_file import write_snapshot
+from coderelay.host.run_requirements import is_elsewhere, may_claim, why_not
+from coderelay.host.session_snapshot_file import write_snapshot
+from coderelay.host.snapshot_timing import files_left, large_repository_prepared
 from coderelay.host.turn import HostTurn
 from coderelay.host.turn_files import OpenTurnFiles
 from coderelay.protocol.calls import Outcome
@@ -128,7 +128,7 @@ class Worker:
         state = self._loaded.state
         if not open_tasks(state) or (not ends and why_not(state, self._context) is not None):
             return {}
-        from coderelay.host.children import Children  # imported late: most sessions give no tasks
+        from coderelay.host.child_sessions import Children  # imported late: most sessions give no tasks
 
         children = Children(self._context, self._send)
         if ends:

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from coderelay.agents.agent import Turn
-from coderelay.host.folder import ConfiguredFolders
-from coderelay.host.lending import Lending
+from coderelay.host.configured_folders import ConfiguredFolders
+from coderelay.host.lent_resources import Lending
 from coderelay.workspace.processes.environment import command_environment
 from coderelay.workspace.processes.processes import Processes
 from coderelay.workspace.processes.session_processes import CommandContext

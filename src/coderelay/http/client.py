@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from coderelay.http.address import parse_address, without_user
 from coderelay.http.dial import dial, proxy_for
 from coderelay.http.errors import NoResponse, ServerMisbehaved
-from coderelay.http.wire import Wire
+from coderelay.http.socket_connection import Wire
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.translatable import say
 
 if TYPE_CHECKING:
-    from coderelay.http.body import Head
+    from coderelay.http.response_decoder import Head
 
 
 class HttpClient:
@@ -91,7 +91,9 @@ class HttpClient:
     async def _exchange(self, wire: Wire, head: bytes, body: bytes) -> "Response":
         try:
             wire.send(head, body)
-            from coderelay.http.body import receive_head  # loaded while the server works on its first answer
+            from coderelay.http.response_decoder import (
+                receive_head,  # loaded while the server works on its first answer
+            )
 
             answer, rest = await receive_head(wire, self._idle_seconds)
             return Response(wire, answer, rest, self._idle_seconds)
@@ -127,7 +129,7 @@ class Response:
     """The response to a request. Its body is read on demand."""
 
     def __init__(self, wire: Wire, head: "Head", rest: bytes, idle_seconds: float) -> None:
-        from coderelay.http.body import body_of
+        from coderelay.http.response_decoder import body_of
 
         self.status = head.status
         self.headers = head.headers

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from coderelay.http.address import Address, parse_address, without_user
 from coderelay.http.errors import ServerMisbehaved
-from coderelay.http.wire import Wire
+from coderelay.http.socket_connection import Wire
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.translatable import say
 
@@ -109,7 +109,7 @@ async def _encrypt(wire: Wire, address: Address, trust: _Trust) -> None:
 
 
 async def _open_tunnel(wire: Wire, address: Address, proxy: Proxy) -> None:
-    from coderelay.http.body import receive_head  # the client loads it after its first request
+    from coderelay.http.response_decoder import receive_head  # the client loads it after its first request
 
     target = address.host_and_port
     lines = [f"CONNECT {target} HTTP/1.1", f"host: {target}"]

@@ -3,9 +3,9 @@
 import os
 from collections.abc import Mapping
 
+from coderelay.models.local.installed_weights import WeightsFolder
 from coderelay.models.local.running_servers import find_servers
-from coderelay.models.local.weights import WeightsFolder
-from coderelay.models.open_model import Providers
+from coderelay.models.model_registry import Providers
 from coderelay.models.provider import ProviderSettings
 from coderelay.protocol.errors import CoderError
 

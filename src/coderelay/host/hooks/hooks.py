@@ -23,7 +23,7 @@ from coderelay.config.settings import HookEvent
 from coderelay.host.hooks import hook_input
 from coderelay.host.hooks.hook import Configured, Hook, Run
 from coderelay.host.hooks.hook_output import HookOutput, parse_hook_output, sorted_out
-from coderelay.host.open_ask import ask_about
+from coderelay.host.new_ask import ask_about
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.calls import Call, Finished, Need
 from coderelay.protocol.content import text_of

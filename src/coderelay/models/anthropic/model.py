@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from coderelay.models.anthropic.history import MARK, History
+from coderelay.models.anthropic.message_encoder import MARK, History
 from coderelay.models.anthropic.stream_decoder import AnthropicAnswer
-from coderelay.models.endpoint import Endpoint
+from coderelay.models.api_client import Endpoint
 from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece
 from coderelay.models.model_card import Card
 from coderelay.protocol.calls import ToolSpec

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from coderelay.http.address import parse_address
 from coderelay.http.client import HttpClient
-from coderelay.models.open_model import Providers
+from coderelay.models.model_registry import Providers
 from coderelay.protocol.errors import CannotRun, ModelFailed
 
 PROVIDERS = ("ollama", "lmstudio", "llamacpp", "vllm")

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from coderelay.models.endpoint import Endpoint
+from coderelay.models.api_client import Endpoint
 from coderelay.models.history_cache import EncodedHistory
 from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece, effort, without_images
 from coderelay.models.model_card import Card

@@ -6,11 +6,11 @@ from typing import Any
 
 import msgspec
 
-from coderelay.models.endpoint import Endpoint
+from coderelay.models.api_client import Endpoint
 from coderelay.models.history_cache import EncodedHistory
 from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece, effort, without_images
 from coderelay.models.model_card import Card
-from coderelay.models.openai_responses.input import items, tool
+from coderelay.models.openai_responses.input_encoder import items, tool
 from coderelay.models.openai_responses.stream_decoder import ResponsesAnswer
 from coderelay.session.transcript import Message
 

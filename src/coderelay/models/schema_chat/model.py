@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from coderelay.models.endpoint import Endpoint
+from coderelay.models.api_client import Endpoint
 from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece
 from coderelay.models.model_card import Card
 from coderelay.models.openai_chat.stream_decoder import ChatAnswer

@@ -22,7 +22,7 @@ from coderelay.config.settings import AgentConfig, Settings
 from coderelay.host.configured_folders import ConfiguredFolders
 from coderelay.host.context import HostContext
 from coderelay.host.host import Host
-from coderelay.host.lent_resources import Lending, ServerDescription
+from coderelay.host.lent_resources import LentResources, ServerDescription
 from coderelay.host.live_relay import LiveRelay
 from coderelay.host.mcp_interface import NoServers, Servers
 from coderelay.host.ownership import Ownership
@@ -31,7 +31,7 @@ from coderelay.host.workspaces import Workspaces
 from coderelay.http.address import without_user
 from coderelay.models.http_error import FIRST_SECONDS
 from coderelay.models.model import Models
-from coderelay.models.model_registry import Providers
+from coderelay.models.model_registry import ModelRegistry
 from coderelay.policy.secrets.masking import Secrets, passwords_in, secret_values, worth_hiding
 from coderelay.protocol.ids import OwnerId, SessionId, new_id
 from coderelay.protocol.machine import MachineIdentity
@@ -78,11 +78,11 @@ class App:
         self.processes = Processes()
         self.secrets = Secrets([*secret_values(env), *worth_hiding(passwords_in(config.database_url or ""))])
         self.folders = ConfiguredFolders(CurrentConfig(config, env), env, self.processes, self.secrets)
-        self.lending = Lending(self.server_description, self.end_lent_servers)
+        self.lending = LentResources(self.server_description, self.end_lent_servers)
         self.workspaces = Workspaces(config.home, env, self.folders, self.processes, self.lending)
         self._identity: MachineIdentity | None = None
         self._server_pool: ServerPool | None = None
-        self._providers: list[tuple[object, Providers]] = []
+        self._providers: list[tuple[object, ModelRegistry]] = []
         self.tell: Callable[[str], None] = log.warning
         """Tells people that this process waits for a locked log. A surface replaces it with its own output."""
 
@@ -153,24 +153,24 @@ class App:
     def models(self, cwd: str) -> Models:
         return self.providers(cwd)
 
-    def providers(self, cwd: str) -> Providers:
+    def providers(self, cwd: str) -> ModelRegistry:
         """The providers for a folder. Folders with equal provider settings share one object, and so its
         connections."""
         wanted = self.folders.of(cwd).settings.providers
         for settings, providers in self._providers:
             if settings == wanted:
                 return providers
-        providers = Providers(self.env, wanted)
+        providers = ModelRegistry(self.env, wanted)
         self._providers.append((wanted, providers))
         return providers
 
     def turn_files(self) -> TurnFiles:
         from coderelay.host.git_turn_files import (
-            TurnTrees,  # loaded with the first change of a file: most turns make none
+            GitTurnFiles,  # loaded with the first change of a file: most turns make none
         )
         from coderelay.workspace.trees.snapshots import Trees
 
-        return TurnTrees(Trees(self.config.home, self.env))
+        return GitTurnFiles(Trees(self.config.home, self.env))
 
     def extra_tools(self, cwd: str, state: State | None) -> "ExtraTools | None":
         """The tools of the MCP servers of a folder, and of those that a client has lent to the session."""

@@ -172,7 +172,7 @@ def _read_or_refuse(content: bytes) -> None:
     refused = BadInput("config.json")
     try:
         tree, _ = read_document(content, "config.json")
-        assert layer(Settings(), tree).loosening.keys() <= {".".join(path) for path, _ in keys_in(tree)}
+        assert layer(Settings(), tree).needs_trust.keys() <= {".".join(path) for path, _ in keys_in(tree)}
     except BadInput as error:
         refused = error
     assert refused.message.startswith("config.json")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.client.views.cowork import SessionRows
-from coderelay.host.attended_sessions import Attended
+from coderelay.host.attended_sessions import AttendedSessions
 from coderelay.host.host import Host
 from coderelay.host.loaded_sessions import LoadedSessions
 from coderelay.protocol.background import StoppedBy
@@ -34,7 +34,7 @@ def records_of(host: Host) -> int:
 
 
 async def until_forgotten(host: Host, most: int = 0) -> None:
-    """Wait until at most so many sessions are attended; the look-out forgets four times a second."""
+    """Wait until at most so many sessions are attended; the polling loop forgets four times a second."""
     async with asyncio.timeout(PATIENCE):
         while host.attended() > most:  # noqa: ASYNC110 - nothing is told when a session is forgotten
             await asyncio.sleep(0.01)
@@ -130,7 +130,7 @@ async def test_a_background_command_keeps_its_session_until_it_is_stopped(tmp_pa
 @story
 async def test_an_owner_is_looked_at_once_however_many_sessions_it_has(tmp_path: Path) -> None:
     store = SqliteStore(str(tmp_path / "sessions.db"), SessionRows())
-    records, attended = LoadedSessions(store), Attended()
+    records, attended = LoadedSessions(store), AttendedSessions()
     for number in range(5):
         session = SessionId(f"s{number}")
         await write_log(store, session, [[created()], [prompt()], [claimed(number % 2 + 1), turn_started()]])

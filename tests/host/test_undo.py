@@ -13,7 +13,7 @@ import pytest
 from coderelay.app import App
 from coderelay.config.load import Config
 from coderelay.host import snapshot_timing, turn, worker
-from coderelay.host.git_turn_files import TurnTrees
+from coderelay.host.git_turn_files import GitTurnFiles
 from coderelay.host.turn_files import TurnFiles
 from coderelay.protocol.asks import Ask, By, Deny, DenyAndStop
 from coderelay.protocol.calls import Stopped
@@ -94,7 +94,7 @@ class SlowHouse(App):
 
 class GitlessHouse(App):
     def turn_files(self) -> TurnFiles:
-        return TurnTrees(Trees(self.config.home, {"PATH": self.config.home}))
+        return GitTurnFiles(Trees(self.config.home, {"PATH": self.config.home}))
 
 
 class HungHouse(App):
@@ -109,10 +109,10 @@ class HungHouse(App):
                 f'#!/bin/sh\n[ -p "{home}/hung" ] && : > "{home}/hung" && exec sleep 600\nexec {GIT} "$@"\n'
             )
             program.chmod(0o700)
-        return TurnTrees(Trees(str(home), {"PATH": f"{program.parent}:/usr/bin:/bin"}))
+        return GitTurnFiles(Trees(str(home), {"PATH": f"{program.parent}:/usr/bin:/bin"}))
 
 
-class _SlowTrees(TurnTrees):
+class _SlowTrees(GitTurnFiles):
     async def undo(self, turn: PastTurn, by: By) -> TurnUndone:
         undone = await super().undo(turn, by)
         SlowHouse.files_done.set()

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from coderelay.models.api_client import Endpoint
+from coderelay.models.api_client import ApiClient
 from coderelay.models.local.downloadable_weights import Download, DownloadPart
 from coderelay.models.local.installed_weights import WeightsFolder
 from coderelay.models.local.local_models import LocalModels, LocalServer
@@ -109,8 +109,8 @@ async def test_answers_keep_to_the_schema(coder: Coder) -> None:
 @story
 async def test_nobody_gets_in_without_the_key(weights: str, coder: Coder) -> None:
     server = LocalServer(weights, 2048, coder.env)
-    await server.endpoint()
-    thief = Endpoint(f"{server.address}/v1", {"authorization": "Bearer guess"}, secret="guess", env={})
+    await server.api_client()
+    thief = ApiClient(f"{server.address}/v1", {"authorization": "Bearer guess"}, secret="guess", env={})
     with pytest.raises(ModelFailed) as refused:
         async with aclosing(
             SchemaChat("local:smol", Card(), thief).stream(Request("", [UserMessage("hi")]))

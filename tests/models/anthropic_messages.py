@@ -5,7 +5,7 @@ from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 from coderelay.models.anthropic.model import Anthropic
-from coderelay.models.api_client import Endpoint
+from coderelay.models.api_client import ApiClient
 from coderelay.models.model import Completion, Model, Piece, Request
 from coderelay.models.model_card import Card
 from coderelay.protocol.calls import Call
@@ -58,11 +58,11 @@ def finish(reason: str = "end_turn", **usage: int) -> dict[str, Any]:
 
 @asynccontextmanager
 async def claude(url: str, card: Card = CARD, name: str = "m", **settings: Any) -> AsyncGenerator[Anthropic]:
-    endpoint = Endpoint(url, HEADERS, secret=KEY, **(_SETTINGS | settings))
+    api_client = ApiClient(url, HEADERS, secret=KEY, **(_SETTINGS | settings))
     try:
-        yield Anthropic(f"anthropic:{name}", card, endpoint)
+        yield Anthropic(f"anthropic:{name}", card, api_client)
     finally:
-        await endpoint.close()
+        await api_client.close()
 
 
 async def pieces_of(model: Model, request: Request | None = None) -> list[Piece]:

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
-from coderelay.models.api_client import Endpoint
+from coderelay.models.api_client import ApiClient
 from coderelay.models.model import Completion, Model, Piece, Request, TextPiece, ThinkingPiece
 from coderelay.models.model_card import Card
 from coderelay.models.openai_chat.model import OpenAIChat
@@ -54,11 +54,11 @@ async def chat(
     url: str, card: Card = PLAIN, name: str = "m", provider: str = "test", **settings: Any
 ) -> AsyncGenerator[OpenAIChat]:
     headers = {"authorization": f"Bearer {KEY}"}
-    endpoint = Endpoint(url, headers, secret=KEY, **(_SETTINGS | settings))
+    api_client = ApiClient(url, headers, secret=KEY, **(_SETTINGS | settings))
     try:
-        yield OpenAIChat(f"{provider}:{name}", card, endpoint)
+        yield OpenAIChat(f"{provider}:{name}", card, api_client)
     finally:
-        await endpoint.close()
+        await api_client.close()
 
 
 async def pieces_of(model: Model, request: Request | None = None) -> list[Piece]:

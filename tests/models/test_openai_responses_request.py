@@ -6,7 +6,7 @@ import pytest
 
 from coderelay.models.model import Request
 from coderelay.models.model_card import Card
-from coderelay.models.model_registry import Providers
+from coderelay.models.model_registry import ModelRegistry
 from coderelay.models.openai_chat.model import OpenAIChat
 from coderelay.models.openai_responses.input_encoder import Reasoning
 from coderelay.models.openai_responses.model import OpenAIResponses
@@ -40,8 +40,8 @@ async def sent(*messages: Message, card: Card = RESPONSES.card) -> list[dict[str
 
 
 def test_openai_speaks_this_form_at_its_own_address_and_chat_at_any_other() -> None:
-    own = Providers({"OPENAI_API_KEY": "sk-1"}).open("openai:gpt-5.5")
-    other = Providers({"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": "https://host/v1"}).open("openai:gpt-5.5")
+    own = ModelRegistry({"OPENAI_API_KEY": "sk-1"}).open("openai:gpt-5.5")
+    other = ModelRegistry({"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": "https://host/v1"}).open("openai:gpt-5.5")
     assert (type(own), type(other)) == (OpenAIResponses, OpenAIChat)
 
 

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from msgspec import Struct
 
 from coderelay.models.anthropic.model import Anthropic
-from coderelay.models.api_client import Endpoint
+from coderelay.models.api_client import ApiClient
 from coderelay.models.model import Model
 from coderelay.models.model_card import Card
 from coderelay.models.openai_chat.model import OpenAIChat
@@ -17,17 +17,17 @@ from tests.models.chat_completions import KEY
 
 class Form(Struct, frozen=True):
     name: str
-    made: Callable[[str, Card, Endpoint], Model]
+    made: Callable[[str, Card, ApiClient], Model]
     card: Card
     headers: dict[str, str]
 
     @asynccontextmanager
     async def model(self, url: str, name: str = "m", idle_seconds: float = 10.0) -> AsyncGenerator[Model]:
-        endpoint = Endpoint(url, self.headers, secret=KEY, env={}, idle_seconds=idle_seconds)
+        api_client = ApiClient(url, self.headers, secret=KEY, env={}, idle_seconds=idle_seconds)
         try:
-            yield self.made(f"test:{name}", self.card, endpoint)
+            yield self.made(f"test:{name}", self.card, api_client)
         finally:
-            await endpoint.close()
+            await api_client.close()
 
     @asynccontextmanager
     async def scripted(self, script: Script) -> AsyncGenerator[tuple[ModelServer, Model]]:

@@ -10,7 +10,7 @@ import pytest
 from coderelay.agents.native.compaction import SUMMARISER
 from coderelay.app import App
 from coderelay.models.model import Models
-from coderelay.models.model_registry import Providers
+from coderelay.models.model_registry import ModelRegistry
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import CompactHistory, SendPrompt
 from coderelay.protocol.content import Image
@@ -143,7 +143,7 @@ async def test_a_summary_that_says_nothing_replaced_the_whole_history(tmp_path: 
         assert users(coder.server.requests[-1])[-1] == "b"
 
 
-class Small(Providers):
+class Small(ModelRegistry):
     def cheap(self, model: str) -> str:
         return "openai:tiny"
 

@@ -40,13 +40,13 @@ def folder_keys(home: str, folder: str) -> dict[str, str]:
 
 
 class LayeredSettings(Struct, frozen=True):
-    """The settings that count in a folder if it is `untrusted`, and if it is `trusted`. `loosening` holds the keys of
+    """The settings that apply in a folder if `untrusted`, and if `trusted`. `needs_trust` holds the keys of
     the folder's files, as written there, that count only if the folder is trusted; `files` has the file of each of
     them, as a path in the folder."""
 
     untrusted: Settings
     trusted: Settings
-    loosening: Tree
+    needs_trust: Tree
     files: dict[str, str] = {}
 
 
@@ -57,7 +57,7 @@ def folder_settings(home: str, folder: str, mine: Settings) -> LayeredSettings |
     if tree is None:
         return None
     layered = layer(mine, tree)
-    return replace(layered, files={key: _file_of(key, own) for key in layered.loosening})
+    return replace(layered, files={key: _file_of(key, own) for key in layered.needs_trust})
 
 
 def _folder_tree(home: str, folder: str) -> tuple[Tree | None, Tree]:
@@ -93,7 +93,7 @@ def layer(mine: Settings, folder: Tree) -> LayeredSettings:
     """Apply the keys of a folder's file to the person's settings. `folder` must have been checked before."""
     own: Tree = msgspec.to_builtins(mine)
     theirs: Tree = msgspec.to_builtins(msgspec.convert(folder, Settings))
-    untrusted, trusted, loosening = _copy(own), _copy(own), dict[str, Any]()
+    untrusted, trusted, needs_trust = _copy(own), _copy(own), dict[str, Any]()
     for path, written in keys_in(folder):
         rules = rule_of(path)
         assert rules is not None
@@ -102,8 +102,8 @@ def layer(mine: Settings, folder: Tree) -> LayeredSettings:
         _put(untrusted, path, given)
         _put(trusted, path, wanted)
         if given != wanted:
-            loosening[".".join(path)] = written
-    return LayeredSettings(msgspec.convert(untrusted, Settings), msgspec.convert(trusted, Settings), loosening)
+            needs_trust[".".join(path)] = written
+    return LayeredSettings(msgspec.convert(untrusted, Settings), msgspec.convert(trusted, Settings), needs_trust)
 
 
 def _copy(tree: Tree) -> Tree:

@@ -37,7 +37,7 @@ class TrustRecords(Struct, frozen=True, omit_defaults=True):
 def wishes(home: str, folder: str) -> dict[str, Any]:
     """The keys of the folder's file that loosen something, as written there, trusted or not."""
     layered = folder_settings(home, folder, person_settings(home) or Settings())
-    return {} if layered is None else layered.loosening
+    return {} if layered is None else layered.needs_trust
 
 
 def is_trusted(home: str, folder: str, wanted: Mapping[str, Any]) -> bool:

@@ -18,7 +18,7 @@ _PAGE = 1000
 _PIECES = 100
 
 
-class FeedOfAll:
+class AllSessionsFeed:
     """One follower of all sessions. A cursor is kept for each log, so that none has a gap or a repeat."""
 
     def __init__(self, sessions: LoadedSessions) -> None:

@@ -1,4 +1,4 @@
-"""Lists the open asks across named and the decided ones of a session, and finds an ask by its id."""
+"""Answers queries about asks: the open ones of all sessions, the decided ones of a session, one by its id."""
 
 import logging
 
@@ -41,7 +41,7 @@ async def _open_asks(sessions: LoadedSessions, session: SessionId | None) -> lis
 
 
 async def _family(sessions: LoadedSessions, session: SessionId) -> list[Summary]:
-    """The named with open asks among this one and its children: to ask about a parent includes its children."""
+    """The sessions with open asks among this one and its children: to ask about a parent includes its children."""
     own = await sessions.summary(session)
     ids = children((await sessions.load(session)).state) if own.children else []
     found = [own, *[await sessions.store.session(each) for each in ids]]
@@ -50,7 +50,7 @@ async def _family(sessions: LoadedSessions, session: SessionId) -> list[Summary]
 
 async def _find_ask(sessions: LoadedSessions, text: str) -> AskRow:
     """Find an ask by the beginning of its id. Raises UnknownAsk, or BadInput if the text is too short to be clear. An
-    ask's id begins with the first characters of its session's id, so only the named that match are read."""
+    ask's id begins with the first characters of its session's id, so only the sessions that match are read."""
     beginning, dash, _ = text.partition("-")
     named = await sessions.store.named(beginning) if beginning else []
     found = _meant(text, [row for each in named if each.open_asks for row in await _open_rows(sessions, each)])

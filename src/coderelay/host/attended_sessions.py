@@ -1,5 +1,5 @@
 """The sessions that this process attends, sorted by what they need. They are sorted when their logs move, so that the
-look-out never goes through all of them."""
+polling loop never goes through all of them."""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,7 +11,7 @@ from coderelay.session.next_action import needs_owner
 from coderelay.session.state import State
 
 
-class Attended:
+class AttendedSessions:
     def __init__(self) -> None:
         self.sessions: dict[SessionId, LoadedSession] = {}
         self._watchers: dict[SessionId, Callable[[State], None]] = {}
@@ -19,7 +19,7 @@ class Attended:
         self._owner_of: dict[SessionId, OwnerId | None] = {}
         self._with_turn: set[SessionId] = set()
         self._are_turns_changed = False
-        self._rested: dict[SessionId, LoadedSession] = {}
+        self._idle: dict[SessionId, LoadedSession] = {}
         self._deadlines: dict[SessionId, int] = {}
         self._first_deadline: int | None = None
 
@@ -36,7 +36,7 @@ class Attended:
             loaded.watchers.discard(self._watchers.pop(loaded.session))
             self._leave_owner(loaded)
             self._set_deadline(loaded.session, None)
-            self._rested.pop(loaded.session, None)
+            self._idle.pop(loaded.session, None)
             self._with_turn.discard(loaded.session)
 
     def owners(self) -> list[OwnerId | None]:
@@ -53,20 +53,20 @@ class Attended:
             return []
         return [self.sessions[session] for session, deadline in self._deadlines.items() if deadline <= now]
 
-    def take_rested(self) -> list[LoadedSession]:
+    def take_idle(self) -> list[LoadedSession]:
         """The sessions whose logs moved since the last call and that have no open turn and no prompt to begin."""
-        rested, self._rested = self._rested, {}
-        return list(rested.values())
+        idle, self._idle = self._idle, {}
+        return list(idle.values())
 
     def take_turns_changed(self) -> bool:
         """Whether a turn was opened or closed since the last call."""
         changed, self._are_turns_changed = self._are_turns_changed, False
         return changed
 
-    def look_again(self, loaded: LoadedSession) -> None:
-        """Return the session from the next `take_rested` once more."""
+    def check_again(self, loaded: LoadedSession) -> None:
+        """Return the session from the next `take_idle` once more."""
         if loaded.session in self.sessions:
-            self._rested[loaded.session] = loaded
+            self._idle[loaded.session] = loaded
 
     def _moved(self, loaded: LoadedSession, state: State) -> None:
         if (state.turn is not None) != (loaded.session in self._with_turn):
@@ -77,7 +77,7 @@ class Attended:
             self._owner_of[loaded.session] = state.owner
             self._needing.setdefault(state.owner, {})[loaded.session] = loaded
         elif state.turn is None:
-            self._rested[loaded.session] = loaded
+            self._idle[loaded.session] = loaded
         self._set_deadline(loaded.session, next_deadline(state))
 
     def _set_deadline(self, session: SessionId, deadline: int | None) -> None:

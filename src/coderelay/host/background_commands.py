@@ -27,7 +27,7 @@ _MOST_HELD = 4096
 _STOP_SECONDS = 15.0  # seconds, in whichever process runs the command
 
 
-class Backgrounds:
+class BackgroundCommands:
     """The background commands of all sessions in this process. Those of a session are forgotten with it."""
 
     def __init__(self, ownership: Ownership) -> None:
@@ -78,7 +78,7 @@ class SessionBackground:
     """The background commands of one session that run in this process, by number. What to do with them is read from
     the log."""
 
-    def __init__(self, loaded: LoadedSession, all_of_them: Backgrounds) -> None:
+    def __init__(self, loaded: LoadedSession, all_of_them: BackgroundCommands) -> None:
         self._loaded = loaded
         self._all = all_of_them
         self._kept: dict[BackgroundId, _BackgroundProcess] = {}

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from coderelay.host.command_disk_lookup import DiskLookup
 
 
-class Judging:
+class CallJudge:
     """Applies the policy of a session's folder, with the approvals in force, to the session's calls."""
 
     def __init__(self, sessions: LoadedSessions, folders: ConfiguredFolders) -> None:

@@ -39,7 +39,7 @@ _POLL_SECONDS = 60.0
 _STOP_SECONDS = 15.0
 
 
-class Children:
+class ChildSessions:
     """Opens, runs, stops, restricts and deletes the child sessions of a parent."""
 
     def __init__(self, context: HostContext, send: Send) -> None:

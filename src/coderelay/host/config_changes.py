@@ -1,4 +1,4 @@
-"""What a person changes in their own files from a session: a setting, and what they trust in a folder. Only a client
+"""Changes of a person's own files from a session: a setting, and what they trust in a folder. Only a client
 that may use all commands may do so, and no process that an agent started."""
 
 from coderelay.client.client import Capabilities

@@ -1,4 +1,4 @@
-"""Snapshots of the files of turns as git trees: taken before and after changes, compared, and undone."""
+"""TurnFiles with git: snapshots of the files of a turn as git trees, to compare and to undo what it changed."""
 
 import os
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from coderelay.workspace.trees.undo import undo
 _MOST_NAMED = 20
 
 
-class TurnTrees:
+class GitTurnFiles:
     """Implements `TurnFiles` with git trees. The workspace keeps the trees; the log holds only their names, which
     mean nothing to the session."""
 

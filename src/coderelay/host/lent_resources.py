@@ -1,4 +1,4 @@
-"""What clients lend to the sessions of this process, and what people are asked about it."""
+"""What clients lend to sessions of this process (files, folders, MCP servers), and the asks about using it."""
 
 import os
 from collections.abc import Callable
@@ -20,7 +20,7 @@ class ServerDescription(Struct, frozen=True):
     shown: str
 
 
-class Lending:
+class LentResources:
     """`describe` describes a server that would be started in a folder. `ended` is called when the last client of a
     session has taken back what it lent. `state_of` is the state of a session that is at work in this process."""
 

@@ -24,7 +24,7 @@ _FIRST_WORD = re.compile(r"\A\S*\s*")
 _OPENED_BLOCK = re.compile(r"(-----BEGIN [A-Z0-9 ]{1,80}-----)\s*\Z")
 
 
-class LiveOutput:
+class LiveCommandOutput:
     """The live output of one call: collects what its command writes and shows it in masked pieces."""
 
     def __init__(self, call: CallId, hide: Callable[[str], str], show: Callable[[OutputDelta], None]) -> None:

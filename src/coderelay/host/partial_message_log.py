@@ -13,7 +13,7 @@ SECONDS = 0.2
 MOST_CHARS = 64 * 1024
 
 
-class PartialLog:
+class PartialMessageLog:
     """Collects the pieces of a turn's messages, and calls `append` a few times a second while there are any.
 
     `append` takes what was collected, and so does whoever appends another event of the turn: it comes before that

@@ -16,8 +16,8 @@ _MOST_OF_A_FIELD = 500
 _SAID_BY_A_MODEL = ("assistant", "stream_event")
 
 
-def verbatim_message(turn_id: TurnId, data: str, form: str, hide: Callable[[str], str]) -> MessageKept:
-    """The event that stores a message. Secrets are hidden as in the events of other agents: not in what a model says,
+def raw_message_event(turn_id: TurnId, data: str, form: str, mask_secrets: Callable[[str], str]) -> MessageKept:
+    """The event that stores a message. Secrets are masked as in the events of other agents: not in what a model says,
     but in results and in all else. A message without secrets is stored as it is, byte for byte."""
     message = read_message(data)
     try:
@@ -27,8 +27,8 @@ def verbatim_message(turn_id: TurnId, data: str, form: str, hide: Callable[[str]
     if size > MOST_BYTES:
         data = _encode(_outline(message) | {"left_out_bytes": size})
     elif message.get("type") not in _SAID_BY_A_MODEL or form != COWORK:
-        hidden = _hidden(message, hide)
-        data = data if hidden == message else _encode(hidden)
+        masked = _masked(message, mask_secrets)
+        data = data if masked == message else _encode(masked)
     blocks = blocks_of(message) if form == COWORK else []
     return MessageKept(
         turn_id=turn_id,
@@ -58,16 +58,16 @@ def _outline(message: dict[str, Any]) -> dict[str, Any]:
     return {name: each for name, each in plain.items() if len(str(each)) <= _MOST_OF_A_FIELD}
 
 
-def _hidden(value: Any, hide: Callable[[str], str]) -> Any:
+def _masked(value: Any, mask_secrets: Callable[[str], str]) -> Any:
     match value:
         case str():
-            return hide(value)
+            return mask_secrets(value)
         case {"type": "base64", "data": str()}:
             return cast("dict[str, Any]", value)  # an image
         case dict():
-            return {name: _hidden(each, hide) for name, each in cast("dict[str, Any]", value).items()}
+            return {name: _masked(each, mask_secrets) for name, each in cast("dict[str, Any]", value).items()}
         case list():
-            return [_hidden(each, hide) for each in cast("list[Any]", value)]
+            return [_masked(each, mask_secrets) for each in cast("list[Any]", value)]
         case _:
             return value
 

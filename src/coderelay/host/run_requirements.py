@@ -1,4 +1,4 @@
-"""Whether this process can run a session: the session belongs to this machine, its folder exists, its agent is
+"""What this process needs to run a session: the session belongs to this machine, its folder exists, its agent is
 installed, its model reachable."""
 
 import os
@@ -11,17 +11,19 @@ from coderelay.session.next_action import EndTurn, next_action
 from coderelay.session.state import SessionSettings, State
 
 
-def why_not(state: State, context: HostContext) -> str | None:
+def why_cannot_run(state: State, context: HostContext) -> str | None:
     """Why this process cannot run the session, or None."""
     settings = state.settings
     if settings is None:
         return "the session no longer exists"
-    return why_not_there(settings, context) if shell.is_next(state) else why_not_so(settings, context)
+    return (
+        why_folder_unavailable(settings, context) if shell.is_next(state) else why_cannot_run_with(settings, context)
+    )
 
 
-def why_not_so(settings: SessionSettings, context: HostContext) -> str | None:
+def why_cannot_run_with(settings: SessionSettings, context: HostContext) -> str | None:
     """Why this process cannot run a session with these settings, or None."""
-    if (problem := why_not_there(settings, context)) is not None:
+    if (problem := why_folder_unavailable(settings, context)) is not None:
         return problem
     agent = context.agents.get(settings.agent)
     return (
@@ -35,12 +37,12 @@ def may_claim(state: State, context: HostContext) -> bool:
     """Whether this process may claim a session that needs an owner. To end a turn takes no agent; and a turn that was
     stopped may be ended from any machine, because its own may be switched off."""
     action = next_action(state)
-    if isinstance(action, EndTurn) and (action.stopped or not is_elsewhere(state.settings, context)):
+    if isinstance(action, EndTurn) and (action.stopped or not is_on_other_machine(state.settings, context)):
         return True
-    return why_not(state, context) is None
+    return why_cannot_run(state, context) is None
 
 
-def is_elsewhere(settings: SessionSettings | None, context: HostContext) -> bool:
+def is_on_other_machine(settings: SessionSettings | None, context: HostContext) -> bool:
     """Whether the session belongs to another machine. What is at its folder's path here is then another folder."""
     if settings is None or settings.machine is None:
         return False
@@ -50,26 +52,26 @@ def is_elsewhere(settings: SessionSettings | None, context: HostContext) -> bool
 
 def require_machine(settings: SessionSettings, context: HostContext) -> None:
     """Raises CannotRun if the session belongs to another machine."""
-    if is_elsewhere(settings, context):
+    if is_on_other_machine(settings, context):
         raise CannotRun(_another_machine(settings))
 
 
 def require_folder(settings: SessionSettings, context: HostContext) -> str:
     """The session's folder. Raises CannotRun if it is not on this machine."""
     require_machine(settings, context)
-    return present(settings.cwd)
+    return existing_folder(settings.cwd)
 
 
-def present(folder: str) -> str:
+def existing_folder(folder: str) -> str:
     """The folder itself. Raises CannotRun if it does not exist."""
     if not folder_exists(folder):
         raise CannotRun(say("the folder {folder} does not exist on this machine", folder=folder))
     return folder
 
 
-def why_not_there(settings: SessionSettings, context: HostContext) -> str | None:
+def why_folder_unavailable(settings: SessionSettings, context: HostContext) -> str | None:
     """Why this process has not the session's folder, or None."""
-    if is_elsewhere(settings, context):
+    if is_on_other_machine(settings, context):
         return _another_machine(settings)
     return None if folder_exists(settings.cwd) else say("its folder {folder} does not exist", folder=settings.cwd)
 

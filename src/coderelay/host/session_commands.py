@@ -54,16 +54,18 @@ async def carry_out(
     context: HostContext,
     capabilities: Capabilities = NO_CAPABILITIES,
     *,
-    brings_id: bool = False,
+    has_own_session_ids: bool = False,
 ) -> Outcome:
-    """`brings_id`: the session's agent has sessions of its own."""
+    """`has_own_session_ids`: the session's agent has sessions of its own."""
     match command:
         case CreateSession():
             for folder in (command.cwd, *command.folders):
                 check_folder(folder)
             await _check_profile(command, context, capabilities)
             machine = context.machine.identity
-            return await _write(loaded, lambda state: decide.create(state, command, machine, brings_id=brings_id))
+            return await _write(
+                loaded, lambda state: decide.create(state, command, machine, has_own_session_ids=has_own_session_ids)
+            )
         case ConfigureSession():
             for folder in (*filter(None, (command.cwd,)), *(command.folders or ())):
                 check_folder(folder)
@@ -71,7 +73,9 @@ async def carry_out(
                 loaded, lambda state: configure(state, command, _facts(state, command, context.folders))
             )
         case SendPrompt():
-            return await _write(loaded, lambda state: decide.send_prompt(state, command, brings_id=brings_id))
+            return await _write(
+                loaded, lambda state: decide.send_prompt(state, command, has_own_session_ids=has_own_session_ids)
+            )
         case EditPrompt():
             return await _write(
                 loaded, lambda state: decide.edit_prompt(state, command, may_run_shell=capabilities.shell)

@@ -19,7 +19,7 @@ async def fork_session(loaded: LoadedSession, command: ForkSession, context: Hos
     if settings.parent is not None:
         raise BadInput("the session of a subagent cannot be forked")
     agent = context.agents.get(settings.agent)
-    if agent is not None and agent.brings_id:
+    if agent is not None and agent.has_own_session_ids:
         raise BadInput(
             say("a session of the agent {name} cannot be forked: it keeps its own history", name=settings.agent)
         )

@@ -1,4 +1,4 @@
-"""The long-running tasks of a host: a worker for each busy session, and one polling loop, the look-out.
+"""The long-running tasks of a host: a worker for each busy session, and one polling loop.
 
 Apart from those of background commands, all long-running tasks are created here.
 """
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
-from coderelay.host.attended_sessions import Attended
+from coderelay.host.attended_sessions import AttendedSessions
 from coderelay.host.context import HostContext, Send
 from coderelay.host.deadlines import expire
 from coderelay.host.deadlines import now as wall_clock
@@ -25,31 +25,33 @@ from coderelay.store.store import ChangeCursor
 
 log = logging.getLogger(__name__)
 
-LOOK_SECONDS = 0.02
-_OWNERS_SECONDS = 0.25
-_BEAT_SECONDS = 1.0
-_REST_SECONDS = 2.0
+POLL_SECONDS = 0.02
+_CHECK_SECONDS = 0.25
+_HEARTBEAT_SECONDS = 1.0
+_RETRY_SECONDS = 2.0
 
 
-class Wakeups:
-    """Starts workers for sessions that have something to do, and runs the look-out for attended sessions."""
+class SessionSupervisor:
+    """Starts workers for sessions that have something to do, and runs the polling loop for attended sessions."""
 
     def __init__(self, context: HostContext, send: Send) -> None:
         self._context = context
         self._send = send
-        self._attended = Attended()
+        self._attended = AttendedSessions()
         self._workers: dict[SessionId, tuple[Worker, asyncio.Task[None]]] = {}
         self._running: dict[SessionId, LoadedSession] = {}  # those that have a worker
-        self._resting: dict[SessionId, float] = {}
-        self._again: set[SessionId] = set()
+        self._retry_at: dict[SessionId, float] = {}
+        self._restart_when_done: set[SessionId] = set()
         self._followed: dict[SessionId, tuple[LoadedSession, int]] = {}
         self._elsewhere: dict[SessionId, LoadedSession] | None = None
         self._newly_attended: set[SessionId] = set()
         self._is_newly_followed = False  # by a follower of all sessions
-        self._look_out: asyncio.Task[None] | None = None
+        self._polling: asyncio.Task[None] | None = None
         self._closing = False
 
-    def __len__(self) -> int:
+    @property
+    def attended_count(self) -> int:
+        """How many sessions this process follows, works on or waits for."""
         return len(self._attended.sessions)
 
     def attend(self, loaded: LoadedSession) -> None:
@@ -57,12 +59,12 @@ class Wakeups:
         if loaded.session not in self._attended.sessions:
             self._attended.add(loaded)
             self._newly_attended.add(loaded.session)
-        self._start_looking()
+        self._start_polling()
 
-    def _start_looking(self) -> None:
-        if self._look_out is None and not self._closing:
-            self._look_out = asyncio.create_task(self._look())
-            self._look_out.add_done_callback(self._blinded)
+    def _start_polling(self) -> None:
+        if self._polling is None and not self._closing:
+            self._polling = asyncio.create_task(self._poll_forever())
+            self._polling.add_done_callback(self._polling_failed)
 
     @contextmanager
     def following(self, loaded: LoadedSession) -> Generator[None]:
@@ -81,7 +83,7 @@ class Wakeups:
         followers = self._context.sessions.followers_of_all
         followers.add(follower)
         self._is_newly_followed = True
-        self._start_looking()
+        self._start_polling()
         try:
             yield
         finally:
@@ -96,15 +98,15 @@ class Wakeups:
     def _forget_if_done(self, loaded: LoadedSession) -> None:
         """Forget a session that nobody follows and nothing here works on or waits for."""
         session, state = loaded.session, loaded.state
-        is_used = session in self._followed or session in self._workers or session in self._again
+        is_used = session in self._followed or session in self._workers or session in self._restart_when_done
         if is_used or state.turn is not None or needs_owner(state):
             return
         if self._context.runs_background(session):
-            self._attended.look_again(loaded)
+            self._attended.check_again(loaded)
             return
         self._attended.discard(loaded)
         self._newly_attended.discard(session)
-        self._resting.pop(session, None)
+        self._retry_at.pop(session, None)
 
     def wake(self, loaded: LoadedSession) -> None:
         """If the session has something to do, start a worker, or another one when the present one is done."""
@@ -112,7 +114,7 @@ class Wakeups:
             return
         self.attend(loaded)
         if loaded.session in self._workers:
-            self._again.add(loaded.session)
+            self._restart_when_done.add(loaded.session)
             return
         if not needs_owner(loaded.state):
             self._forget_if_done(loaded)
@@ -127,12 +129,12 @@ class Wakeups:
     async def close(self) -> None:
         """Stop everything. Workers leave their turns as they are; what is being written is finished first."""
         self._closing = True
-        if self._look_out is not None:
-            self._look_out.cancel()
+        if self._polling is not None:
+            self._polling.cancel()
         for worker, _ in self._workers.values():
             worker.leave()
         tasks = [task for _, task in self._workers.values()]
-        await asyncio.gather(*tasks, *filter(None, [self._look_out]), return_exceptions=True)
+        await asyncio.gather(*tasks, *filter(None, [self._polling]), return_exceptions=True)
         self._context.live_relay.close()
 
     def _finished(self, loaded: LoadedSession) -> None:
@@ -140,19 +142,19 @@ class Wakeups:
         del self._running[loaded.session]
         self._elsewhere = None
         if worker.is_failed:
-            self._resting[loaded.session] = time.monotonic() + _REST_SECONDS
+            self._retry_at[loaded.session] = time.monotonic() + _RETRY_SECONDS
         if not task.cancelled() and (error := task.exception()) is not None:
             loaded.fail(error if isinstance(error, Exception) else RuntimeError(str(error)))
-        if loaded.session in self._again:
-            self._again.discard(loaded.session)
+        if loaded.session in self._restart_when_done:
+            self._restart_when_done.discard(loaded.session)
             self.wake(loaded)
         self._forget_if_done(loaded)
 
-    def _blinded(self, look_out: asyncio.Task[None]) -> None:
-        """The look-out failed. Without it followers would never hear anything again, so they are told of this at
-        least."""
-        if not look_out.cancelled() and (error := look_out.exception()) is not None:
-            log.error("the look-out failed", exc_info=error)
+    def _polling_failed(self, polling: asyncio.Task[None]) -> None:
+        """The polling loop failed. Without it followers would never hear anything again, so they are told of this
+        at least."""
+        if not polling.cancelled() and (error := polling.exception()) is not None:
+            log.error("the polling loop failed", exc_info=error)
             self._fail_all(error if isinstance(error, Exception) else RuntimeError(str(error)))
 
     def _fail_all(self, error: Exception) -> None:
@@ -161,39 +163,39 @@ class Wakeups:
         for follower in self._context.sessions.followers_of_all:
             follower.fail(error)
 
-    async def _look(self) -> None:
+    async def _poll_forever(self) -> None:
         """The polling loop: follow the logs of attended sessions, watch whether their owners live, and send our own
         heartbeat. A log that cannot be used now may be usable again later, so followers are told of the failure and
         the loop goes on."""
-        look = _LookOutState()
+        poll = _PollState()
         while True:
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
             try:
-                await self._look_once(look)
+                await self._poll_once(poll)
             except StoreFailed as error:
                 self._fail_all(error)
-                await asyncio.sleep(_REST_SECONDS)
+                await asyncio.sleep(_RETRY_SECONDS)
 
-    async def _look_once(self, look: "_LookOutState") -> None:
+    async def _poll_once(self, poll: "_PollState") -> None:
         now = time.monotonic()
         seen = self._context.store.change_counter()
-        if seen != look.counter or self._newly_attended or self._is_newly_followed:
-            await self._read_on(look)
-            look.counter = seen
+        if seen != poll.counter or self._newly_attended or self._is_newly_followed:
+            await self._read_on(poll)
+            poll.counter = seen
         self._context.live_relay.tick(
             self._followed_elsewhere(), self._running, self._context.sessions.followers_of_all, now
         )
-        if now - look.owners_at >= _OWNERS_SECONDS:
-            look.owners_at = now
-            await self._look_at_owners()
-            await self._look_at_deadlines()
-            for loaded in self._attended.take_rested():
+        if now - poll.checked_at >= _CHECK_SECONDS:
+            poll.checked_at = now
+            await self._check_owners()
+            await self._check_deadlines()
+            for loaded in self._attended.take_idle():
                 self._forget_if_done(loaded)
-        if self._workers and now - look.beat_at >= _BEAT_SECONDS:
-            look.beat_at = now
+        if self._workers and now - poll.heartbeat_at >= _HEARTBEAT_SECONDS:
+            poll.heartbeat_at = now
             await self._context.ownership.beat()
 
-    async def _read_on(self, look: "_LookOutState") -> None:
+    async def _read_on(self, poll: "_PollState") -> None:
         """Read what other processes appended. What is newly followed may have moved before the cursor was taken, so
         its heads are read once. The cursor is moved at the end, so that nothing is missed if the log fails in
         between."""
@@ -201,7 +203,7 @@ class Wakeups:
         new, self._newly_attended = self._newly_attended, set()
         all_are_new, self._is_newly_followed = self._is_newly_followed, False
         try:
-            changes = await store.changed(look.cursor)
+            changes = await store.changed(poll.cursor)
             heads = changes.heads
             if all_are_new:
                 heads = await store.all_heads()
@@ -217,7 +219,7 @@ class Wakeups:
             self._newly_attended |= new
             self._is_newly_followed |= all_are_new
             raise
-        look.cursor = changes.cursor
+        poll.cursor = changes.cursor
 
     async def _sync(self, loaded: LoadedSession) -> None:
         try:
@@ -238,7 +240,7 @@ class Wakeups:
             }
         return self._elsewhere
 
-    async def _look_at_owners(self) -> None:
+    async def _check_owners(self) -> None:
         """Wake sessions that need an owner: one that another process owns becomes ours when that process dies. Each
         owner is looked at once, however many sessions it has. A session whose log could not be written a moment ago,
         or that cannot run here, rests a little first."""
@@ -251,16 +253,16 @@ class Wakeups:
                     loaded.fail(error)
                 continue
             for loaded in self._attended.needing(owner) if is_free else ():
-                if loaded.session not in self._workers and now >= self._resting.get(loaded.session, 0.0):
+                if loaded.session not in self._workers and now >= self._retry_at.get(loaded.session, 0.0):
                     self._wake_if_possible(loaded, now)
 
     def _wake_if_possible(self, loaded: LoadedSession, now: float) -> None:
         if may_claim(loaded.state, self._context):
             self.wake(loaded)
         else:
-            self._resting[loaded.session] = now + _REST_SECONDS
+            self._retry_at[loaded.session] = now + _RETRY_SECONDS
 
-    async def _look_at_deadlines(self) -> None:
+    async def _check_deadlines(self) -> None:
         now = wall_clock()
         due = self._attended.due(now)
         await expire(due, now, self._send)
@@ -268,10 +270,10 @@ class Wakeups:
             self.wake(loaded)
 
 
-class _LookOutState(Struct):
-    """What the look-out saw last, and when it last did its slower tasks."""
+class _PollState(Struct):
+    """What the polling loop saw last, and when it last did its slower tasks."""
 
     cursor: ChangeCursor | None = None
     counter: int | None = None
-    owners_at: float = 0.0
-    beat_at: float = 0.0
+    checked_at: float = 0.0
+    heartbeat_at: float = 0.0

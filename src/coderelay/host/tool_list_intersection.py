@@ -1,4 +1,4 @@
-"""What two lists of allowed tools have in common."""
+"""The intersection of two lists of allowed tools."""
 
 from coderelay.client.tool_specs import tool_specs
 from coderelay.protocol.calls import listed_tools

@@ -16,7 +16,7 @@ from coderelay.http.client import Response
 from coderelay.http.dial import Proxy, dial, load_trust, proxy_for, tls_failure
 from coderelay.http.errors import ServerMisbehaved
 from coderelay.http.response_decoder import Head, receive_head
-from coderelay.http.socket_connection import Wire
+from coderelay.http.socket_connection import SocketConnection
 from coderelay.protocol.errors import ModelFailed, ToolFailed
 
 _KEPT = "/%:@!$&'()*+,;=~?"
@@ -58,7 +58,7 @@ class PageClient:
         except ModelFailed as failed:
             raise ToolFailed(failed.message, failed.hint) from failed
 
-    async def _dial(self, address: Address, place: str, proxy: Proxy | None) -> Wire:
+    async def _dial(self, address: Address, place: str, proxy: Proxy | None) -> SocketConnection:
         if proxy is not None:
             return await dial(address, proxy, self._env, self._connect_seconds)
         wire = await dial(replace(address, secure=False, host=place), None, self._env, self._connect_seconds)
@@ -66,7 +66,7 @@ class PageClient:
             await self._encrypt(wire, address.host)
         return wire
 
-    async def _encrypt(self, wire: Wire, host: str) -> None:
+    async def _encrypt(self, wire: SocketConnection, host: str) -> None:
         """The certificate must be that of the host name in the URL, whatever address the connection leads to."""
         try:
             async with asyncio.timeout(self._connect_seconds):
@@ -97,7 +97,7 @@ def _request(url: str, address: Address, proxy: Proxy | None, headers: Mapping[s
     return "\r\n".join(lines).encode("latin-1")
 
 
-def _response(wire: Wire, head: Head, rest: bytes, idle_seconds: float) -> Response:
+def _response(wire: SocketConnection, head: Head, rest: bytes, idle_seconds: float) -> Response:
     """The caller decompresses the body, since only the caller knows how much of it is wanted."""
     plain = {name: value for name, value in head.headers.items() if name != "content-encoding"}
     response = Response(wire, replace(head, headers=plain), rest, idle_seconds)

@@ -6,7 +6,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from coderelay.http.errors import NoResponse, ServerMisbehaved
-from coderelay.http.socket_connection import Wire
+from coderelay.http.socket_connection import SocketConnection
 
 _LINE_BYTES = 16 * 1024
 _TRAILER_BYTES = 64 * 1024
@@ -177,7 +177,7 @@ def _no_size() -> ServerMisbehaved:
     return ServerMisbehaved("sent a chunk without a size")
 
 
-async def receive_head(wire: Wire, idle_seconds: float | None) -> tuple[Head, bytes]:
+async def receive_head(wire: SocketConnection, idle_seconds: float | None) -> tuple[Head, bytes]:
     """Return the head, and the part of the body that arrived with it. Interim responses (1xx) are skipped."""
     data, at = bytearray(), 0
     while True:
@@ -204,7 +204,9 @@ def parse_head(data: bytes) -> Head:
     return Head(int(status[1]), int(status[2]), headers)
 
 
-async def _receive_end(wire: Wire, data: bytearray, at: int, idle_seconds: float | None) -> tuple[int, int]:
+async def _receive_end(
+    wire: SocketConnection, data: bytearray, at: int, idle_seconds: float | None
+) -> tuple[int, int]:
     """Return where the empty line after the head at `at` begins and ends in `data`. Receives into `data` until it is
     there."""
     searched = at

@@ -13,7 +13,7 @@ _PAUSE_BYTES = 1024 * 1024
 _KEEPALIVE_SECONDS = 60
 
 
-class Wire(asyncio.BufferedProtocol):
+class SocketConnection(asyncio.BufferedProtocol):
     """Created by `dial`, and closed by the caller of `dial`.
 
     It is a buffered protocol because a plain one allocates 256 KiB for every read, which is noticeable when a

@@ -1,4 +1,4 @@
-"""The HTTP endpoint of a model provider: sends request bodies with the key, yields streamed events."""
+"""The HTTP client of a model provider: sends request bodies with the key, yields streamed events."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 
@@ -12,10 +12,10 @@ _END_SECONDS = 0.25  # how long to wait for the end of the body after the end of
 _TOLD_BYTES = 64 * 1024
 
 
-class Endpoint:
+class ApiClient:
     """`headers` carry the key; `secret` is that key alone, so that it can be removed from messages to people. `env`
     has the settings of proxies and certificates; `variable` is the environment variable with the key. Any number of
-    models may share one endpoint."""
+    models may share one client."""
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from coderelay.models.local.installed_weights import WeightsFolder
 from coderelay.models.local.running_servers import find_servers
-from coderelay.models.model_registry import Providers
+from coderelay.models.model_registry import ModelRegistry
 from coderelay.protocol.errors import CannotRun, CoderError, ModelFailed
 from coderelay.protocol.session_info import ModelShown, ServedModels
 from coderelay.protocol.translatable import say
@@ -25,7 +25,7 @@ _NO_CHAT = re.compile(
 _SILENCE_SECONDS = 0.3  # how long to wait for an open port that sends nothing
 
 
-async def offered_models(providers: Providers, env: Mapping[str, str], home: str) -> list[ModelShown]:
+async def offered_models(providers: ModelRegistry, env: Mapping[str, str], home: str) -> list[ModelShown]:
     """The models of providers with a key, then of servers on this machine, then of installed weights; those of each
     provider in its own order."""
     keyed = [(model, key) for name in providers.names() for model, key in providers.offers(name)]
@@ -35,16 +35,16 @@ async def offered_models(providers: Providers, env: Mapping[str, str], home: str
     return [_shown(providers, *each) for each in dict([*keyed, *served, *weights]).items()]
 
 
-async def served_models(providers: Providers, model: str) -> ServedModels:
+async def served_models(providers: ModelRegistry, model: str) -> ServedModels:
     """The models that the server of this model lists now. A server may offer none of what the provider has, or more;
     what is certainly not for chatting is left out."""
     if not providers.is_served(model):
         return ServedModels()
     provider, host = model.partition(":")[0], providers.address(model)
     try:
-        _, endpoint = providers.endpoint_of(model)
+        _, api_client = providers.api_client_of(model)
         async with asyncio.timeout(_LIST_SECONDS):
-            listed = msgspec.json.decode(await endpoint.fetch("/models", _LIST_BYTES), type=_ModelList)
+            listed = msgspec.json.decode(await api_client.fetch("/models", _LIST_BYTES), type=_ModelList)
     except TimeoutError:
         return ServedModels(problem=say("{host} did not answer in time", host=host))
     except (CannotRun, ModelFailed) as failed:
@@ -70,7 +70,7 @@ class _ModelList(Struct, frozen=True):
     data: list[_Listed]
 
 
-def _shown(providers: Providers, model: str, source: str) -> ModelShown:
+def _shown(providers: ModelRegistry, model: str, source: str) -> ModelShown:
     card = providers.card(model)
     price = card.price
     return ModelShown(model, source, card.context, price and price.input, price and price.output)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from coderelay.http.address import parse_address, without_user
-from coderelay.models.api_client import Endpoint
+from coderelay.models.api_client import ApiClient
 from coderelay.models.catalog import card_of, cheap_of, full_name, models_of
 from coderelay.models.model import Model
 from coderelay.models.model_card import Card
@@ -16,30 +16,30 @@ if TYPE_CHECKING:
     from coderelay.models.local.local_models import LocalModels
 
 
-class Providers:
+class ModelRegistry:
     """`env` has the keys and addresses, and the proxies and certificates for every connection; `settings` are the
     person's own, by the name of the provider."""
 
     def __init__(self, env: Mapping[str, str], settings: Mapping[str, ProviderSettings] | None = None) -> None:
         self._env = env
         self._settings = settings or {}
-        self._endpoints: dict[str, Endpoint] = {}
+        self._api_clients: dict[str, ApiClient] = {}
         self._local: LocalModels | None = None
 
     def open(self, model: str) -> Model:
         """A model for one turn; its connections are shared and outlive it. Raises CannotRun, saying what to do."""
         if self._is_local(model):
             return self._local_models().open(model)
-        kind, endpoint = self.endpoint_of(model)
+        kind, api_client = self.api_client_of(model)
         card = self.card(model)
-        return _form(kind, card)(model, card, endpoint)
+        return _form(kind, card)(model, card, api_client)
 
-    def endpoint_of(self, model: str) -> tuple[Kind, Endpoint]:
+    def api_client_of(self, model: str) -> tuple[Kind, ApiClient]:
         """Where a model that does not run from weights is served, and the wire format there. Raises CannotRun."""
         name, provider = self._find(model)
         kind, base_url = self._kind_and_address(name, provider)
         try:
-            return kind, self._endpoint(name, provider, kind, base_url, model)
+            return kind, self._api_client(name, provider, kind, base_url, model)
         except ModelFailed as failed:  # a proxy that cannot be used
             raise CannotRun(failed.message, failed.hint) from failed
 
@@ -100,8 +100,8 @@ class Providers:
         return [*KNOWN, *(name for name in self._settings if name not in KNOWN)]
 
     async def close(self) -> None:
-        for endpoint in self._endpoints.values():
-            await endpoint.close()
+        for api_client in self._api_clients.values():
+            await api_client.close()
         if self._local is not None:
             await self._local.close()
 
@@ -165,13 +165,13 @@ class Providers:
         own = provider.own_kind if base_url.rstrip("/") == provider.base_url else None
         return settings.kind or own or provider.kind, base_url
 
-    def _endpoint(self, name: str, provider: Provider, kind: Kind, base_url: str, model: str) -> Endpoint:
+    def _api_client(self, name: str, provider: Provider, kind: Kind, base_url: str, model: str) -> ApiClient:
         key, variable = self._key(name, provider, model)
         known = f"{kind} {base_url} {variable}"
-        if known not in self._endpoints:
+        if known not in self._api_clients:
             headers = _headers(kind, key, variable)
-            self._endpoints[known] = Endpoint(base_url, headers, secret=key, variable=variable, env=self._env)
-        return self._endpoints[known]
+            self._api_clients[known] = ApiClient(base_url, headers, secret=key, variable=variable, env=self._env)
+        return self._api_clients[known]
 
     def _key(self, name: str, provider: Provider, model: str) -> tuple[str, str]:
         settings = self._settings.get(name)
@@ -201,7 +201,7 @@ class Providers:
         return self._env.get(variable, "").strip()
 
 
-def _form(kind: Kind, card: Card) -> Callable[[str, Card, Endpoint], Model]:
+def _form(kind: Kind, card: Card) -> Callable[[str, Card, ApiClient], Model]:
     """The client class for a wire format. Only the one that is used is imported."""
     match kind:
         case "anthropic":

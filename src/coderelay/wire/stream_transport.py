@@ -17,7 +17,7 @@ _MOST_WAITING = 1 << 20  # bytes that nobody has read yet
 _LEAVING_SECONDS = 2.0
 
 
-class FileTransport:
+class StreamTransport:
     """`reads` and `writes` are file descriptors."""
 
     def __init__(self, reads: int, writes: int, most_bytes: int = MOST_BYTES) -> None:

@@ -26,9 +26,9 @@ _MOST = 80
 
 class NativeAgent:
     name = "native"
-    blocks = False
-    brings_id = False
-    verbatim = False
+    runs_own_loop = False
+    has_own_session_ids = False
+    stores_raw_messages = False
 
     def __init__(
         self,

@@ -38,7 +38,7 @@ from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from coderelay.agents.native.workflow.verification import Checking
+    from coderelay.agents.native.workflow.verification import WorkVerification
 
 MOST_CALLS = 64
 """The most calls in one message. If there are more, none of them is run, because no person could review them all."""
@@ -166,12 +166,12 @@ class Steps:
 
         return await read_next_named_file(self._turn, self._toolbox, self._workspace)
 
-    def _checking(self, workspace: Workspace | None = None) -> "Checking":
+    def _checking(self, workspace: Workspace | None = None) -> "WorkVerification":
         from coderelay.agents.native.workflow.verification import (
-            Checking,  # loaded with the first change of a file: most turns make none
+            WorkVerification,  # loaded with the first change of a file: most turns make none
         )
 
-        return Checking(self._turn, self._toolbox, workspace or self._workspace, self._settings.workflow)
+        return WorkVerification(self._turn, self._toolbox, workspace or self._workspace, self._settings.workflow)
 
     def _is_to_check(self, completion: Completion) -> bool:
         if completion.calls or completion.stop_reason == "refusal" or not has_edited(self._turn.state):

@@ -7,7 +7,7 @@ import msgspec
 from coderelay.protocol.errors import BadInput
 
 COWORK = "cowork"
-"""The name of the form in which `views/cowork` writes the messages of a session, which some agents emit themselves."""
+"""The form in which `views/cowork` writes the messages of a session. Some agents emit their messages in it."""
 
 
 def read_message(data: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import IO
 
 import msgspec
 
-from coderelay.models.api_client import Endpoint
+from coderelay.models.api_client import ApiClient
 from coderelay.models.local.installed_weights import WeightsFolder, models_folder
 from coderelay.models.model import Piece, Request
 from coderelay.models.model_card import Card
@@ -79,25 +79,25 @@ class LocalServer:
         self._env = env
         self._lock = asyncio.Lock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._endpoint: Endpoint | None = None
+        self._api_client: ApiClient | None = None
 
-    async def endpoint(self) -> Endpoint:
+    async def api_client(self) -> ApiClient:
         """Start the server if it is not running. Raises ModelFailed."""
         async with self._lock:
-            if self._endpoint is None or self._process is None or self._process.poll() is not None:
+            if self._api_client is None or self._process is None or self._process.poll() is not None:
                 await self.close()
-                self._endpoint = await self._start()
-            return self._endpoint
+                self._api_client = await self._start()
+            return self._api_client
 
     async def close(self) -> None:
-        endpoint, process = self._endpoint, self._process
-        self._endpoint = self._process = None
-        if endpoint is not None:
-            await endpoint.close()
+        api_client, process = self._api_client, self._process
+        self._api_client = self._process = None
+        if api_client is not None:
+            await api_client.close()
         if process is not None:
             await asyncio.to_thread(_end, process)
 
-    async def _start(self) -> Endpoint:
+    async def _start(self) -> ApiClient:
         key = secrets.token_urlsafe(24)
         with tempfile.TemporaryFile() as errors:
             self._process = process = _run(self._env, errors)
@@ -110,7 +110,7 @@ class LocalServer:
                 await asyncio.to_thread(_end, process)
                 raise ModelFailed(f"{self._path} could not be run: {_reason(errors)}")
         headers = {"authorization": f"Bearer {key}"}
-        return Endpoint(f"{self.address}/v1", headers, secret=key, env={}, idle_seconds=_IDLE_SECONDS)
+        return ApiClient(f"{self.address}/v1", headers, secret=key, env={}, idle_seconds=_IDLE_SECONDS)
 
     def _order(self, process: subprocess.Popen[bytes], key: str) -> str:
         """Tell the child what to serve. Returns its address, or nothing if it ended instead."""
@@ -131,7 +131,7 @@ class LocalChat:
         self._server = server
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
-        chat = SchemaChat(self.id, self.card, await self._server.endpoint())
+        chat = SchemaChat(self.id, self.card, await self._server.api_client())
         async with aclosing(chat.stream(request)) as pieces:
             async for piece in pieces:
                 yield piece

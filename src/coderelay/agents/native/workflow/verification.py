@@ -70,7 +70,7 @@ class TurnWork(Struct, frozen=True):
     bash: bool = True
 
 
-class Checking:
+class WorkVerification:
     def __init__(self, turn: Turn, toolbox: Toolbox, workspace: Workspace, settings: WorkflowSettings) -> None:
         self._turn = turn
         self._toolbox = toolbox

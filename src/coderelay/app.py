@@ -22,10 +22,10 @@ from coderelay.config.settings import AgentConfig, Settings
 from coderelay.host.configured_folders import ConfiguredFolders
 from coderelay.host.context import HostContext
 from coderelay.host.host import Host
-from coderelay.host.lent_resources import LentResources, ServerDescription
 from coderelay.host.live_relay import LiveRelay
 from coderelay.host.mcp_interface import NoServers, Servers
 from coderelay.host.ownership import Ownership
+from coderelay.host.resource_lending import ResourceLending, ServerDescription
 from coderelay.host.turn_files import TurnFiles
 from coderelay.host.workspaces import Workspaces
 from coderelay.http.address import without_user
@@ -78,7 +78,7 @@ class App:
         self.processes = Processes()
         self.secrets = Secrets([*secret_values(env), *worth_hiding(passwords_in(config.database_url or ""))])
         self.folders = ConfiguredFolders(CurrentConfig(config, env), env, self.processes, self.secrets)
-        self.lending = LentResources(self.server_description, self.end_lent_servers)
+        self.lending = ResourceLending(self.server_description, self.end_lent_servers)
         self.workspaces = Workspaces(config.home, env, self.folders, self.processes, self.lending)
         self._identity: MachineIdentity | None = None
         self._server_pool: ServerPool | None = None
@@ -263,7 +263,7 @@ class App:
         return await served_models(self.providers(cwd), model)
 
     async def files_in(self, folder: str) -> FilesShown:
-        from coderelay.tools.search.folder_listing import list_folder  # loaded only when a person asks
+        from coderelay.tools.search.mention_listing import list_folder  # loaded only when a person asks
 
         return await list_folder(folder)
 
@@ -273,7 +273,7 @@ class App:
         return await asyncio.to_thread(list_folders, folder, roots, hidden=hidden)
 
     async def file_text(self, folders: Sequence[str], path: str, most_bytes: int) -> FileShown:
-        from coderelay.tools.search.folder_listing import file_text  # loaded only when a person asks
+        from coderelay.tools.search.mention_listing import file_text  # loaded only when a person asks
 
         return await file_text(folders, path, most_bytes)
 

@@ -10,10 +10,10 @@ from coderelay.agents.agent import Agent
 from coderelay.host.budget import Spending
 from coderelay.host.call_judge import CallJudge
 from coderelay.host.configured_folders import ConfiguredFolders
-from coderelay.host.lent_resources import LentResources
 from coderelay.host.live_relay import LiveRelay
 from coderelay.host.loaded_sessions import LoadedSessions
 from coderelay.host.ownership import Ownership
+from coderelay.host.resource_lending import ResourceLending
 from coderelay.host.turn_files import OpenTurnFiles
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.commands import Command, Outcome
@@ -42,7 +42,7 @@ class HostContext(Struct, frozen=True, dict=True):
     secrets: Secrets
     turn_files: OpenTurnFiles
     machine: "Machine"
-    lending: LentResources
+    lending: ResourceLending
 
     @cached_property
     def sessions(self) -> LoadedSessions:

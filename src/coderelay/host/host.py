@@ -8,20 +8,13 @@ from msgspec.structs import replace
 
 from coderelay.client.client import NO_CAPABILITIES, Capabilities
 from coderelay.client.lent import Lent
+from coderelay.host import run_requirements
 from coderelay.host.ask_queries import answer_ask_query, permissions_open
 from coderelay.host.context import HostContext
 from coderelay.host.deadlines import now
 from coderelay.host.family import children_of, waits_for, without_children
 from coderelay.host.feed import Feed
 from coderelay.host.loaded_session import LoadedSession
-from coderelay.host.run_requirements import (
-    existing_folder,
-    is_on_other_machine,
-    require_folder,
-    require_machine,
-    why_cannot_run,
-    why_cannot_run_with,
-)
 from coderelay.host.session_commands import answer, carry_out
 from coderelay.host.session_snapshot_file import export_state, write_snapshot
 from coderelay.host.session_supervisor import SessionSupervisor
@@ -140,7 +133,7 @@ class Host:
         if isinstance(command, StopBackground):
             return await self.context.backgrounds.carry_out(loaded, command)
         if isinstance(command, WriteSnapshot):
-            if not is_on_other_machine(decide.require(loaded.state), self.context):
+            if not run_requirements.is_on_other_machine(decide.require(loaded.state), self.context):
                 await write_snapshot(loaded, self.context.agents)
             return Unchanged(loaded.state.head)
         if isinstance(command, ForkSession):
@@ -159,10 +152,8 @@ class Host:
         if isinstance(command, AnswerAsk) and _reaches_further(loaded.state, command):
             outcome = await self._answer_for_more(loaded, command)
         else:
-            has_own_session_ids = self._brings_id(loaded.state, command)
-            outcome = await carry_out(
-                loaded, command, self.context, capabilities, has_own_session_ids=has_own_session_ids
-            )
+            own_ids = self._has_own_ids(loaded.state, command)
+            outcome = await carry_out(loaded, command, self.context, capabilities, has_own_session_ids=own_ids)
         if isinstance(command, ConfigureSession | RevokeApproval) and open_tasks(loaded.state):
             await self._children().tighten(loaded.state, command.by)
         if isinstance(command, AnswerAsk) and isinstance(outcome, Accepted):
@@ -172,10 +163,10 @@ class Host:
             ):
                 await self.send(StopTurn(session=parent.session, by=command.by))  # its whole turn
             at_rest = loaded.state.turn is None and not loaded.state.deleted
-            if at_rest and not is_on_other_machine(loaded.state.settings, self.context):
+            if at_rest and not run_requirements.is_on_other_machine(loaded.state.settings, self.context):
                 await write_snapshot(loaded, self.context.agents)  # the decision on a plan has ended the turn
         cleared = isinstance(command, ClearHistory) and isinstance(outcome, Accepted)
-        if cleared and not is_on_other_machine(loaded.state.settings, self.context):
+        if cleared and not run_requirements.is_on_other_machine(loaded.state.settings, self.context):
             await write_snapshot(loaded, self.context.agents)
         self._supervisor.wake(loaded)
         return outcome
@@ -189,7 +180,7 @@ class Host:
         match query:
             case ListSettings():
                 folder = query.cwd if query.session is None else await self._folder(query.session)
-                return self.context.folders.settings_shown(existing_folder(folder or ""))
+                return self.context.folders.settings_shown(run_requirements.existing_folder(folder or ""))
             case ShowTrust():
                 from coderelay.host.config_changes import untrusted_in  # imported late: people seldom ask for this
 
@@ -244,7 +235,7 @@ class Host:
                 await self._sessions.summary(query.session)
                 settings = decide.require((await self.load(query.session)).state)
                 wanted = replace(settings, model=query.model or settings.model, agent=query.agent or settings.agent)
-                return why_cannot_run_with(wanted, self.context)
+                return run_requirements.why_cannot_run_with(wanted, self.context)
             case WhyWaiting():
                 return await self._why_waiting((await self.load(query.session)).state)
 
@@ -262,9 +253,7 @@ class Host:
         self, after: Mapping[SessionId, int] | None = None
     ) -> AsyncGenerator[tuple[SessionId, Recorded | Live], None]:
         self._refuse_when_closed()
-        from coderelay.host.all_sessions_feed import (
-            AllSessionsFeed,  # imported late: most processes follow one session
-        )
+        from coderelay.host.all_sessions_feed import AllSessionsFeed  # imported late: most follow one session
 
         feed = AllSessionsFeed(self._sessions)
         await feed.begin(after or {})
@@ -294,7 +283,7 @@ class Host:
         if self._is_closed:
             raise StoreFailed("this host was closed", "Nothing was changed.")
 
-    def _brings_id(self, state: State, command: Command) -> bool:
+    def _has_own_ids(self, state: State, command: Command) -> bool:
         """Whether the agent of the session that a command is for has sessions of its own."""
         chosen = command.agent if isinstance(command, CreateSession) else state.settings and state.settings.agent
         agent = self.context.agents.get(chosen or "")
@@ -304,8 +293,8 @@ class Host:
         """Undo the last turn. The files are restored before the event is written: if this process dies in between,
         the same undo finds them done."""
         past = decide.undoable(loaded.state)
-        require_machine(decide.require(loaded.state), self.context)
-        existing_folder(past.cwd)
+        run_requirements.require_machine(decide.require(loaded.state), self.context)
+        run_requirements.existing_folder(past.cwd)
         event = await self.context.turn_files().undo(past, command.by)
         if not await loaded.append(lambda state: decide.undone(state, event)):
             decide.require(loaded.state)
@@ -326,7 +315,7 @@ class Host:
         return ChildSessions(self.context, self.send)
 
     async def _folder(self, session: SessionId) -> str:
-        return require_folder(decide.require((await self.load(session)).state), self.context)
+        return run_requirements.require_folder(decide.require((await self.load(session)).state), self.context)
 
     async def _answer_about_session(self, query: "SessionQuery") -> object:
         from coderelay.host.session_queries import answer_session_query  # imported late: only people ask for this
@@ -349,7 +338,7 @@ class Host:
             state.owner is not None and not await self.context.ownership.may_follow(state.owner)
         ):
             return None
-        return why_cannot_run(state, self.context) or "coder resume continues it"
+        return run_requirements.why_cannot_run(state, self.context) or "coder resume continues it"
 
     async def _approvals_in(self, query: ListApprovals) -> list[Approval]:
         own = [] if query.session is None else list((await self.load(query.session)).state.approvals.values())

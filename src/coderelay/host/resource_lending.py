@@ -20,7 +20,7 @@ class ServerDescription(Struct, frozen=True):
     shown: str
 
 
-class LentResources:
+class ResourceLending:
     """`describe` describes a server that would be started in a folder. `ended` is called when the last client of a
     session has taken back what it lent. `state_of` is the state of a session that is at work in this process."""
 

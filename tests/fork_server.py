@@ -25,8 +25,8 @@ from coderelay import cli
 from coderelay.cli import answer, asks, resume, sessions  # from here on, what the programs would load late
 from coderelay.cli.startup import instant_prompt, run_repl
 from coderelay.config import edit_config
-from coderelay.config.detect import detect
-from coderelay.host import live_output, undo
+from coderelay.config.detect import model_detection
+from coderelay.host import git_turn_files, live_command_output
 from coderelay.models.openai_chat import model
 from coderelay.policy.shell import allow_rules, command_verdict, deny_rules, tree_sitter_words
 from coderelay.policy.shell.programs import build_tools
@@ -36,13 +36,25 @@ from coderelay.surfaces.terminal import picker, plain_repl
 from coderelay.surfaces.terminal.drawing import code, diffs, markdown_stream
 from coderelay.workspace.sandbox import bubblewrap, landlock, sandbox
 from coderelay.workspace.trees import snapshots
-from tests.background import stopping
+from tests.background import stop_process
 from tests.blocking import holding
 from tests.crash import commanding, crashing, undoing
 from tests.forked_process import Reap, Start
 
 LOADED_EARLY = (
-    *(answer, asks, resume, sessions, edit_config, detect, live_output, undo, model, postgres_store, headless),
+    *(
+        answer,
+        asks,
+        resume,
+        sessions,
+        edit_config,
+        model_detection,
+        live_command_output,
+        git_turn_files,
+        model,
+        postgres_store,
+        headless,
+    ),
     *(allow_rules, build_tools, command_verdict, deny_rules, tree_sitter_words),
     *(bubblewrap, landlock, sandbox, snapshots),
     *(instant_prompt, run_repl, picker, plain_repl, code, diffs, markdown_stream),
@@ -53,7 +65,7 @@ PROGRAMS: dict[str, Callable[[], object]] = {
     "commanding": lambda: asyncio.run(commanding.main(*sys.argv[1:])),
     "undoing": lambda: asyncio.run(undoing.main()),
     "holding": lambda: asyncio.run(holding.main(*sys.argv[1:])),
-    "stopping": lambda: asyncio.run(stopping.main(*sys.argv[1:])),
+    "stopping": lambda: asyncio.run(stop_process.main(*sys.argv[1:])),
 }
 
 

@@ -21,7 +21,7 @@ from coderelay.config.load import load
 from coderelay.host.host import Host
 from coderelay.models.model import Completion, Model, Models, Piece, Request, TextPiece
 from coderelay.models.model_card import Card
-from coderelay.models.open_model import Providers
+from coderelay.models.model_registry import ModelRegistry
 from coderelay.protocol.asks import By
 from coderelay.protocol.calls import Call
 from coderelay.protocol.commands import CreateSession, SendPrompt
@@ -114,7 +114,7 @@ class Talker:
                 self._wire.hang_up()
 
 
-class Talkers(Providers):
+class Talkers(ModelRegistry):
     def __init__(self, env: Mapping[str, str], wire: Wire, works: bool) -> None:
         super().__init__(env)
         self._wire = wire

@@ -109,7 +109,7 @@ async def opened() -> dict[str, float]:
 
 
 async def _left() -> tuple[float, int, int]:
-    await asyncio.sleep(1)  # the look-out forgets four times a second
+    await asyncio.sleep(1)  # the polling loop forgets four times a second
     gc.collect()
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     memory = pages * os.sysconf("SC_PAGE_SIZE") / 1024**2

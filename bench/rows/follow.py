@@ -15,7 +15,7 @@ from coderelay.app import App
 from coderelay.config.load import load
 from coderelay.models.model import Completion, Model, Models, Piece, Request, TextPiece
 from coderelay.models.model_card import Card
-from coderelay.models.open_model import Providers
+from coderelay.models.model_registry import ModelRegistry
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession, CreateSession, SendPrompt
 from coderelay.protocol.content import Text, Usage
@@ -41,7 +41,7 @@ class Clock:
         yield Completion((Text("It is late."),), (), Usage(), "end_turn")
 
 
-class Clocks(Providers):
+class Clocks(ModelRegistry):
     def open(self, model: str) -> Model:
         return Clock()
 

@@ -13,25 +13,25 @@ from coderelay.agents.guide.guide import GuideAgent
 from coderelay.agents.native.compaction import CompactionSettings
 from coderelay.agents.native.loop import NativeAgent
 from coderelay.agents.native.step import NativeSettings
-from coderelay.agents.native.workflow.settings import VerificationSettings, WorkflowSettings
+from coderelay.agents.native.workflow.workflow_settings import VerificationSettings, WorkflowSettings
 from coderelay.client.lent_resources import LentServer
 from coderelay.client.views.cowork import SessionRows
-from coderelay.config.detect.other_tools import agents_on_path
+from coderelay.config.detect.other_coding_agents import agents_on_path
 from coderelay.config.load import Config, CurrentConfig, language_of
 from coderelay.config.settings import AgentConfig, Settings
+from coderelay.host.configured_folders import ConfiguredFolders
 from coderelay.host.context import HostContext
-from coderelay.host.folder import ConfiguredFolders
 from coderelay.host.host import Host
-from coderelay.host.lending import Lending, ServerDescription
 from coderelay.host.live_relay import LiveRelay
-from coderelay.host.mcp_servers import NoServers, Servers
+from coderelay.host.mcp_interface import NoServers, Servers
 from coderelay.host.ownership import Ownership
+from coderelay.host.resource_lending import ResourceLending, ServerDescription
 from coderelay.host.turn_files import TurnFiles
 from coderelay.host.workspaces import Workspaces
 from coderelay.http.address import without_user
 from coderelay.models.http_error import FIRST_SECONDS
 from coderelay.models.model import Models
-from coderelay.models.open_model import Providers
+from coderelay.models.model_registry import ModelRegistry
 from coderelay.policy.secrets.masking import Secrets, passwords_in, secret_values, worth_hiding
 from coderelay.protocol.ids import OwnerId, SessionId, new_id
 from coderelay.protocol.machine_identity import MachineIdentity
@@ -58,9 +58,9 @@ from coderelay.workspace.processes.processes import Processes
 
 if TYPE_CHECKING:
     from coderelay.agents.native.turn_tools import ExtraTools
-    from coderelay.tools.mcp.server import ServerLimits as McpLimits
+    from coderelay.tools.mcp.configured_server import ServerLimits as McpLimits
+    from coderelay.tools.mcp.folder_servers import McpServers
     from coderelay.tools.mcp.server_pool import ServerPool
-    from coderelay.tools.mcp.servers import McpServers
 
 _SHORT_RUN_SECONDS = 0.3
 _OPEN_SECONDS = 0.1
@@ -78,11 +78,11 @@ class App:
         self.processes = Processes()
         self.secrets = Secrets([*secret_values(env), *worth_hiding(passwords_in(config.database_url or ""))])
         self.folders = ConfiguredFolders(CurrentConfig(config, env), env, self.processes, self.secrets)
-        self.lending = Lending(self.server_description, self.end_lent_servers)
+        self.lending = ResourceLending(self.server_description, self.end_lent_servers)
         self.workspaces = Workspaces(config.home, env, self.folders, self.processes, self.lending)
         self._identity: MachineIdentity | None = None
         self._server_pool: ServerPool | None = None
-        self._providers: list[tuple[object, Providers]] = []
+        self._providers: list[tuple[object, ModelRegistry]] = []
         self.tell: Callable[[str], None] = log.warning
         """Tells people that this process waits for a locked log. A surface replaces it with its own output."""
 
@@ -110,7 +110,7 @@ class App:
         return BashLimits(settings.timeout_s, settings.output_bytes, settings.free_bytes)
 
     def page_fetch(self) -> Fetch:
-        from coderelay.http.page import PageClient  # loaded when the first page is fetched
+        from coderelay.http.page_client import PageClient  # loaded when the first page is fetched
         from coderelay.tools.web.page_fetch import PageFetch
 
         return PageFetch(PageClient(self.env))
@@ -153,22 +153,24 @@ class App:
     def models(self, cwd: str) -> Models:
         return self.providers(cwd)
 
-    def providers(self, cwd: str) -> Providers:
+    def providers(self, cwd: str) -> ModelRegistry:
         """The providers for a folder. Folders with equal provider settings share one object, and so its
         connections."""
         wanted = self.folders.of(cwd).settings.providers
         for settings, providers in self._providers:
             if settings == wanted:
                 return providers
-        providers = Providers(self.env, wanted)
+        providers = ModelRegistry(self.env, wanted)
         self._providers.append((wanted, providers))
         return providers
 
     def turn_files(self) -> TurnFiles:
-        from coderelay.host.undo import TurnTrees  # loaded with the first change of a file: most turns make none
+        from coderelay.host.git_turn_files import (
+            GitTurnFiles,  # loaded with the first change of a file: most turns make none
+        )
         from coderelay.workspace.trees.snapshots import Trees
 
-        return TurnTrees(Trees(self.config.home, self.env))
+        return GitTurnFiles(Trees(self.config.home, self.env))
 
     def extra_tools(self, cwd: str, state: State | None) -> "ExtraTools | None":
         """The tools of the MCP servers of a folder, and of those that a client has lent to the session."""
@@ -190,7 +192,7 @@ class App:
         return self.server_pool().of(cwd, own, session=state.settings.parent or state.session)
 
     def server_description(self, server: LentServer, cwd: str) -> ServerDescription:
-        from coderelay.tools.mcp.settings import mark_of, secrets_of, where_shown
+        from coderelay.tools.mcp.server_settings import mark_of, secrets_of, where_shown
 
         self.secrets.add(secrets_of(server))
         return ServerDescription(mark_of(server, cwd), self.secrets.hide(where_shown(server)))
@@ -218,7 +220,7 @@ class App:
         return ServerPool(self.env, self.processes, self.secrets, partial(HttpClient, env=self.env), limits)
 
     def mcp_limits(self) -> "McpLimits":
-        from coderelay.tools.mcp.server import ServerLimits
+        from coderelay.tools.mcp.configured_server import ServerLimits
 
         seconds = self.env.get("CODER_MCP_SECONDS")
         return ServerLimits(patience=float(seconds)) if seconds else ServerLimits()
@@ -227,7 +229,7 @@ class App:
         servers = [each for each in (self.mcp_servers(cwd), self.lent_servers(cwd, state)) if each is not None]
         if not servers:
             return NoServers()
-        from coderelay.tools.mcp.listing import ServerRows
+        from coderelay.tools.mcp.server_listing import ServerRows
 
         return ServerRows(servers)
 
@@ -251,17 +253,17 @@ class App:
         return self.config.database if url is None else without_user(url).partition("?")[0]
 
     async def offered_models(self, cwd: str) -> list[ModelShown]:
-        from coderelay.models.list_models import offered_models  # loaded only when a person asks
+        from coderelay.models.available_models import offered_models  # loaded only when a person asks
 
         return await offered_models(self.providers(cwd), self.env, self.config.home)
 
     async def served_models(self, cwd: str, model: str) -> ServedModels:
-        from coderelay.models.list_models import served_models  # loaded only when a person asks
+        from coderelay.models.available_models import served_models  # loaded only when a person asks
 
         return await served_models(self.providers(cwd), model)
 
     async def files_in(self, folder: str) -> FilesShown:
-        from coderelay.tools.search.listing import list_folder  # loaded only when a person asks
+        from coderelay.tools.search.mention_listing import list_folder  # loaded only when a person asks
 
         return await list_folder(folder)
 
@@ -271,12 +273,12 @@ class App:
         return await asyncio.to_thread(list_folders, folder, roots, hidden=hidden)
 
     async def file_text(self, folders: Sequence[str], path: str, most_bytes: int) -> FileShown:
-        from coderelay.tools.search.listing import file_text  # loaded only when a person asks
+        from coderelay.tools.search.mention_listing import file_text  # loaded only when a person asks
 
         return await file_text(folders, path, most_bytes)
 
     async def defaults(self, cwd: str) -> DefaultsShown:
-        from coderelay.config.detect.detect import detect  # loaded only when a person asks
+        from coderelay.config.detect.model_detection import detect  # loaded only when a person asks
 
         config = self.folders.of(cwd).config
         found = await detect(config, self.env, settings=config.settings.providers)

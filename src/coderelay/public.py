@@ -19,8 +19,8 @@ from coderelay.client.ask_text import parse_answer
 from coderelay.client.client import Capabilities, Client
 from coderelay.client.follow_family import follow_family
 from coderelay.client.lent_resources import Lent
-from coderelay.config.detect.detect import detect
-from coderelay.config.detect.other_tools import learn
+from coderelay.config.detect.model_detection import detect
+from coderelay.config.detect.other_coding_agents import learn
 from coderelay.config.load import load
 from coderelay.host.host import Host
 from coderelay.protocol.asks import By, Decision

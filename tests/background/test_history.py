@@ -5,7 +5,7 @@ from pathlib import Path
 
 from coderelay.protocol.commands import CompactHistory, UndoTurn
 from coderelay.protocol.ids import PromptId
-from tests.background.scene import HastyHouse, ends, in_background, is_end
+from tests.background.background_commands import HastyHouse, ends, in_background, is_end
 from tests.house import ME, InHouse, house, story
 from tests.model_server import proposes, says, script
 

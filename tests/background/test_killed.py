@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.background.scene import in_background
+from tests.background.background_commands import in_background
 from tests.coder_process import Coder, Started
 from tests.crash.journey import Journey, wait_until
 from tests.log_checker import Event, check_background_over, check_settled

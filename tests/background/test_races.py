@@ -15,7 +15,7 @@ from coderelay.protocol.ids import OwnerId, SessionId
 from coderelay.protocol.queries import ListBackground
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
-from tests.background.scene import (
+from tests.background.background_commands import (
     ONE,
     RUNS,
     HastyHouse,

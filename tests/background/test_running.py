@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.workspace.processes.processes import CannotStart, Processes, ProcessesLost, RunningCommand
-from tests.background.scene import PATIENCE, is_alive
+from tests.background.background_commands import PATIENCE, is_alive
 from tests.house import story
 
 pytestmark = pytest.mark.quick

@@ -5,7 +5,7 @@ import random
 from pathlib import Path
 
 from coderelay.protocol.background_commands import Gone, StoppedBy
-from tests.background.scene import HastyHouse, ends, in_background, stop_of, texts
+from tests.background.background_commands import HastyHouse, ends, in_background, stop_of, texts
 from tests.background.test_stories import CLIENT, SERVER
 from tests.coder_process import Coder
 from tests.crash.journey import Journey, wait_until

@@ -13,7 +13,7 @@ from coderelay.protocol.commands import Accepted, Unchanged
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import BatchOpened, CallEnded
 from coderelay.protocol.queries import ListBackground, ShowSession
-from tests.background.scene import (
+from tests.background.background_commands import (
     ONE,
     RUNS,
     HastyHouse,

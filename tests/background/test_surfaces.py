@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from tests.background.scene import in_background
+from tests.background.background_commands import in_background
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.crash.journey import wait_until

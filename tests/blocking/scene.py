@@ -19,11 +19,11 @@ def steps(*of: Step) -> Script:
 
 @asynccontextmanager
 async def blocking_house(
-    root: Path, job: Script, *, brings_id: bool = False, verbatim: bool = False
+    root: Path, job: Script, *, has_own_session_ids: bool = False, verbatim: bool = False
 ) -> AsyncGenerator[InHouse, None]:
     class Built(App):
         def agents(self) -> list[Agent]:
-            return [*super().agents(), BlockingAgent(job, brings_id=brings_id, verbatim=verbatim)]
+            return [*super().agents(), BlockingAgent(job, has_own_session_ids=has_own_session_ids, verbatim=verbatim)]
 
     async with house(root, script(says("nobody asks a model")), build=Built) as coder:
         yield coder

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.quick
 @story
 async def test_x09_the_id_of_the_agents_own_session_comes_with_its_first_turn(tmp_path: Path) -> None:
     job = steps(Attaches("theirs-1"), Says("hello"))
-    async with blocking_house(tmp_path, job, brings_id=True) as coder:
+    async with blocking_house(tmp_path, job, has_own_session_ids=True) as coder:
         await coder.create("default", agent="blocking")
         created = await coder.summary()
         assert created is not None
@@ -38,7 +38,7 @@ async def test_x09_the_id_of_the_agents_own_session_comes_with_its_first_turn(tm
 @story
 async def test_x09_the_id_may_change(tmp_path: Path) -> None:
     job = steps(Attaches("theirs-1"), Attaches("theirs-2"), Says("hello"))
-    async with blocking_house(tmp_path, job, brings_id=True) as coder:
+    async with blocking_house(tmp_path, job, has_own_session_ids=True) as coder:
         await begin(coder)
         await coder.ended()
         known = await coder.summary()
@@ -48,7 +48,7 @@ async def test_x09_the_id_may_change(tmp_path: Path) -> None:
 
 @story
 async def test_b43_b52_an_agent_that_failed_before_it_had_an_id_cannot_be_continued(tmp_path: Path) -> None:
-    async with blocking_house(tmp_path, steps(Fails("no network")), brings_id=True) as coder:
+    async with blocking_house(tmp_path, steps(Fails("no network")), has_own_session_ids=True) as coder:
         await begin(coder)
         assert (await coder.ended()).ending == "failed"
         with pytest.raises(BadInput) as refused:
@@ -75,7 +75,7 @@ async def test_x09_a59_after_a_cleared_history_the_agent_begins_a_session_of_its
     def job(prompt: str) -> Sequence[Step]:
         return (Attaches(next(ids)), Says("hello"))
 
-    async with blocking_house(tmp_path, job, brings_id=True) as coder:
+    async with blocking_house(tmp_path, job, has_own_session_ids=True) as coder:
         await begin(coder)
         await coder.ended()
         await coder.host.send(ClearHistory(session=coder.session, by=ME))

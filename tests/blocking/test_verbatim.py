@@ -10,7 +10,7 @@ import pytest
 
 from coderelay.client.views import cowork
 from coderelay.client.views.message_blocks import read_message
-from coderelay.client.views.verbatim_message import MOST_BYTES
+from coderelay.host.raw_agent_message import MOST_BYTES
 from coderelay.protocol.asks import Allow, Deny
 from coderelay.protocol.commands import ClearHistory, UndoTurn
 from coderelay.protocol.events import CallEnded, MessageKept, TurnEnded

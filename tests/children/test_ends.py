@@ -12,7 +12,7 @@ from coderelay.protocol.commands import Command, Outcome, StopTurn
 from coderelay.protocol.events import CallEnded
 from coderelay.protocol.queries import ListAsks, ListBackground, ShowSession
 from coderelay.session.children import AGENT
-from tests.children.scene import (
+from tests.children.conversations import (
     answer,
     ask_of_child,
     child_opened,

@@ -13,8 +13,8 @@ from coderelay.protocol.events import BatchOpened, Recorded
 from coderelay.protocol.queries import ListAsks, ShowSession
 from coderelay.session.children import AGENT
 from coderelay.surfaces.terminal.ask_queue import AskQueue, OpenAsk
-from tests.background.scene import eventually
-from tests.children.scene import child_opened, seen_from, task
+from tests.background.background_commands import eventually
+from tests.children.conversations import child_opened, seen_from, task
 from tests.house import InHouse, house, story
 from tests.model_server import Answer, bash, proposes, replies, says, script
 from tests.patience import PATIENCE

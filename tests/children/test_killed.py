@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.children.scene import task
+from tests.children.conversations import task
 from tests.coder_process import Coder, Started
 from tests.crash.journey import Journey, wait_until
 from tests.log_checker import Event, check_settled, read_logs

@@ -10,7 +10,7 @@ from coderelay.protocol.asks import Allow
 from coderelay.protocol.calls import Denied, Finished
 from coderelay.protocol.commands import Command, ConfigureSession, CreateSession, Outcome, RevokeApproval
 from coderelay.protocol.queries import ListApprovals, ShowPermissions
-from tests.children.scene import answer, ask_of_child, child_opened, outcomes, seen_from, task
+from tests.children.conversations import answer, ask_of_child, child_opened, outcomes, seen_from, task
 from tests.house import ME, InHouse, house, story
 from tests.model_server import Answer, bash, proposes, read, replies, says, script, write
 

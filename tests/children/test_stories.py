@@ -15,8 +15,8 @@ from coderelay.protocol.events import AskOpened, CallStarted, SessionConfigured,
 from coderelay.protocol.queries import ListAsks, ListSessions, ShowSession
 from coderelay.protocol.session_events import Mode
 from coderelay.public import Coder
-from tests.background.scene import eventually
-from tests.children.scene import (
+from tests.background.background_commands import eventually
+from tests.children.conversations import (
     answer,
     ask_of_child,
     child_opened,
@@ -26,7 +26,7 @@ from tests.children.scene import (
     seen_from,
     task,
 )
-from tests.config.written import Places
+from tests.config.config_files import Places
 from tests.host.test_undo import files, repository, undo
 from tests.house import ME, InHouse, house, story
 from tests.model_server import (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.children.scene import conversations, task
+from tests.children.conversations import conversations, task
 from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
 from tests.log_checker import check_settled, read_logs

@@ -15,11 +15,11 @@ import psycopg
 import pytest
 
 from coderelay import __version__
-from coderelay.models.local.weights import Weights, WeightsFolder
+from coderelay.models.local.installed_weights import Weights, WeightsFolder
 from coderelay.models.provider import KNOWN
 from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
-from tests.guide.nobody import nobody_listens
+from tests.guide.no_model_servers import nobody_listens
 from tests.model_server import ModelServerThread, says, script
 
 pytest_plugins = ["tests.postgres"]

@@ -11,9 +11,9 @@ import pytest
 
 from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
-from tests.mcp.scene import DOUBLE
+from tests.mcp.mcp_scene import DOUBLE
 from tests.model_server import ModelServerThread, says, script
-from tests.native.requests import users
+from tests.native.model_requests import users
 
 CoderOn = Callable[[ModelServerThread], Coder]
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.config.written import Places
+from tests.config.config_files import Places
 
 
 @pytest.fixture

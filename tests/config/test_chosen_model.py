@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.config.edit_config import remember_model
-from tests.config.written import Places
+from tests.config.config_files import Places
 
 
 @pytest.mark.quick

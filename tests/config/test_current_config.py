@@ -7,11 +7,11 @@ import pytest
 from coderelay.config import load as loading
 from coderelay.config.load import CurrentConfig
 from coderelay.config.trust import trust, untrust
-from coderelay.host.folder import ConfiguredFolders
+from coderelay.host.configured_folders import ConfiguredFolders
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.errors import BadInput
 from coderelay.workspace.processes.processes import Processes
-from tests.config.written import Places
+from tests.config.config_files import Places
 
 
 def current(places: Places) -> CurrentConfig:

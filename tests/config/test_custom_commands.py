@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.config.skills_and_commands.custom_commands import CustomCommand, CustomCommands, find_commands
-from tests.config.shelf import Shelf
+from tests.config.text_folders import Shelf
 
 
 def find(shelf: Shelf, seen: dict[str, str] | None = None, taken: tuple[str, ...] = ()) -> CustomCommands:

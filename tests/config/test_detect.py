@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-from coderelay.config.detect.detect import DetectedModel, detect
-from coderelay.config.detect.other_tools import LearnedVariables
+from coderelay.config.detect.model_detection import DetectedModel, detect
+from coderelay.config.detect.other_coding_agents import LearnedVariables
 from coderelay.config.load import Config
-from coderelay.models.local.weights import Weights, WeightsFolder
+from coderelay.models.local.installed_weights import Weights, WeightsFolder
 from coderelay.models.provider import KNOWN, ProviderSettings
-from tests.guide.nobody import nobody_listens
-from tests.models.raw import answers, in_loop, raw_server
+from tests.guide.no_model_servers import nobody_listens
+from tests.models.raw_server import answers, in_loop, raw_server
 
 KEY = "sk-very-secret-0123456789"
 TAGS = b'{"models":[{"name":"nomic-embed-text:latest"},{"name":"qwen2.5-coder:7b","size":4}]}'

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from coderelay.models.local.running_servers import PROVIDERS, RunningServer, find_servers
-from coderelay.models.open_model import Providers
+from coderelay.models.model_registry import ModelRegistry
 from coderelay.models.provider import ProviderSettings
-from tests.guide.nobody import nobody_listens
-from tests.models.raw import RawConnection, Talk, answers, in_loop, raw_server
+from tests.guide.no_model_servers import nobody_listens
+from tests.models.raw_server import RawConnection, Talk, answers, in_loop, raw_server
 from tests.patience import PATIENCE
 
 PATIENT = PATIENCE  # where an answer is expected
@@ -65,7 +65,7 @@ async def _find(*talks: Talk, seconds: float = PATIENT) -> list[tuple[str, tuple
         servers = [await stack.enter_async_context(raw_server(talk)) for talk in talks]
         addresses = stack.enter_context(nobody_listens())
         addresses |= {name: server.url for name, server in zip(PROVIDERS, servers, strict=False)}
-        found = await find_servers(Providers({}, _settings(addresses)), {}, silence_seconds=seconds)
+        found = await find_servers(ModelRegistry({}, _settings(addresses)), {}, silence_seconds=seconds)
         assert [each.host for each in found] == [
             f"127.0.0.1:{servers[PROVIDERS.index(each.provider)].port}" for each in found
         ]
@@ -137,7 +137,7 @@ async def test_ollama_is_asked_where_its_own_variable_says() -> None:
         del addresses["ollama"]
         async with raw_server(_tags("a")) as server:
             env = {"OLLAMA_HOST": f"127.0.0.1:{server.port}"}
-            found = await find_servers(Providers(env, _settings(addresses)), env, silence_seconds=PATIENT)
+            found = await find_servers(ModelRegistry(env, _settings(addresses)), env, silence_seconds=PATIENT)
         assert found == [RunningServer("ollama", f"127.0.0.1:{server.port}", ("a",))]
 
 
@@ -146,7 +146,7 @@ async def test_ollama_is_asked_where_its_own_variable_says() -> None:
 async def test_a_variable_that_makes_no_sense_is_nobody_there(host: str) -> None:
     with nobody_listens() as addresses:
         del addresses["ollama"]
-        providers = Providers({"OLLAMA_HOST": host}, _settings(addresses))
+        providers = ModelRegistry({"OLLAMA_HOST": host}, _settings(addresses))
         assert await find_servers(providers, {}, silence_seconds=PATIENT) == []
 
 

@@ -10,13 +10,13 @@ import msgspec
 import pytest
 from msgspec import Struct
 
-from coderelay.config.folder_limits import RULES
+from coderelay.config.folder_override_rules import RULES
 from coderelay.config.parse_config import read_document
 from coderelay.config.settings import TO_COME, Settings
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.languages import LANGUAGES
 from coderelay.protocol.modes import MODE_NAMES
-from tests.config.written import Places
+from tests.config.config_files import Places
 
 
 def one_of(names: Iterable[str]) -> str:

@@ -10,19 +10,19 @@ from hypothesis import find, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from coderelay.config.config_files import LayeredSettings, layer
-from coderelay.config.folder_limits import RULES, theirs
+from coderelay.config.folder_override_rules import RULES, theirs
 from coderelay.config.load import Config
 from coderelay.config.parse_config import read_document
+from coderelay.config.setting_layers import LayeredSettings, layer
 from coderelay.config.settings import AgentConfig, Settings, ToolsConfig
+from tests.config.config_files import Places
 from tests.config.test_keys import KEYS
-from tests.config.written import Places
 
 
 def test_x23_without_files_the_defaults_count(places: Places) -> None:
     config = places.load()
     assert config == Config(
-        home=str(places.home), model=None, folder=str(places.folder), marks=(None, None, None, None)
+        home=str(places.home), model=None, folder=str(places.folder), stamps=(None, None, None, None)
     )
     assert (config.settings.max_steps, config.settings.compaction.threshold, config.settings.compaction.keep) == (
         128,
@@ -248,8 +248,8 @@ def test_x36_trust_makes_a_difference_exactly_if_something_loosens(
     person: dict[str, Any], folder: dict[str, Any]
 ) -> None:
     mine, layered = _layer(person, folder)
-    assert (layered.untrusted != layered.trusted) == bool(layered.loosening)
-    assert layered.loosening == {key: folder[key] for key in layered.loosening}
+    assert (layered.untrusted != layered.trusted) == bool(layered.needs_trust)
+    assert layered.needs_trust == {key: folder[key] for key in layered.needs_trust}
     assert all(forbidden(layered.trusted) >= forbidden(mine) for forbidden in RESTRICTIONS.values())
 
 

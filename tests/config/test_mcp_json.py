@@ -9,7 +9,7 @@ import pytest
 
 from coderelay.config.settings import McpServerConfig
 from coderelay.config.trust import trust, wishes
-from tests.config.written import Places
+from tests.config.config_files import Places
 
 SERVERS = {
     "files": {"command": "npx", "args": ["-y", "files"], "env": {"ROOT": "${HOME}"}},

@@ -8,7 +8,7 @@ from coderelay.config.load import load
 from coderelay.config.redaction import hide_secrets
 from coderelay.config.settings import AgentConfig
 from coderelay.protocol.errors import BadInput
-from tests.config.written import Places
+from tests.config.config_files import Places
 
 SECRET = "sk-hush-hush"
 

@@ -7,7 +7,7 @@ import pytest
 
 from coderelay.config.skills_and_commands.discovery import TextFolder, places_of
 from coderelay.config.skills_and_commands.skills import Skill, Skills, SkillText, find_skills
-from tests.config.shelf import Shelf
+from tests.config.text_folders import Shelf
 
 
 def find(shelf: Shelf, seen: dict[str, str] | None = None) -> Skills:

@@ -11,7 +11,7 @@ import pytest
 
 from coderelay.config.trust import trust, untrust, wishes
 from coderelay.protocol.errors import BadInput
-from tests.config.written import Places
+from tests.config.config_files import Places
 
 LOOSE: dict[str, Any] = {
     "mode": "yolo",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from acp import schema
 
-from tests.children.scene import conversations, task
+from tests.children.conversations import conversations, task
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.editor.acp_editor import Form, editor

@@ -11,14 +11,14 @@ from typing import Any
 import acp
 from acp import schema
 
-from tests.children.scene import conversations, task
+from tests.children.conversations import conversations, task
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.editor.acp_editor import Screen, editor
 from tests.editor.websocket_process import frames, listening
 from tests.editor.wire_process import initialized
 from tests.house import story
-from tests.mcp.scene import DOUBLE, until
+from tests.mcp.mcp_scene import DOUBLE, until
 from tests.model_server import ModelServerThread, bash, by_history, call, proposes, says, script
 from tests.patience import PATIENCE
 

@@ -9,8 +9,8 @@ import pytest
 from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
 from tests.crash.journey import CRASHING
-from tests.guide.guiding import END, END_ZH
-from tests.guide.nobody import nobody_listens
+from tests.guide.guided_house import END, END_ZH
+from tests.guide.no_model_servers import nobody_listens
 from tests.log_checker import check_settled, read_logs
 from tests.model_server import ModelServerThread, says, script
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from coderelay.agents.guide.intents import plan_for, replay
+from coderelay.agents.guide.intents import replay, script_for
 from coderelay.agents.guide.replies import GuideReplies
 from coderelay.agents.guide.turn_scripts import Proposal
 
 
 def _first(text: str) -> Proposal | str | None:
-    return replay(plan_for(text, GuideReplies(text, list)), [])
+    return replay(script_for(text, GuideReplies(text, list)), [])
 
 
 def _bash(command: str) -> Proposal:

@@ -14,11 +14,11 @@ from coderelay.protocol.asks import Allow, Answers, Ask, Decision, QuestionAsk
 from coderelay.protocol.events import AnyEvent, CallEnded, CallStarted, Recorded
 from coderelay.protocol.ids import SessionId, new_id
 from coderelay.store.sqlite.store import SqliteStore
-from tests.guide.guiding import END, END_ZH, Guided
+from tests.guide.guided_house import END, END_ZH, Guided
 from tests.house import InHouse, house, story
 from tests.model_server import script
 
-PROCESS = str(Path(__file__).with_name("process.py"))
+PROCESS = str(Path(__file__).with_name("prompt_process.py"))
 UNKNOWN = f"It was interrupted and may have run. Check before repeating it.{END}"
 UNKNOWN_ZH = f"执行被中断，可能已经运行过。请先检查再重复。{END_ZH}"
 

@@ -10,7 +10,7 @@ from coderelay.protocol.asks import Deny, PermissionAsk, PlanAsk
 from coderelay.protocol.calls import Option
 from coderelay.protocol.commands import CompactHistory
 from coderelay.protocol.ids import PromptId, new_id
-from tests.guide.guiding import END, END_ZH, guided
+from tests.guide.guided_house import END, END_ZH, guided
 from tests.house import ME, story
 
 NOTHING = f"Nothing was done.{END}"

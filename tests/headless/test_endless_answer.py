@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.coder_process import PROGRAM, Coder, Ran
-from tests.models.chat import STOP, delta, events
-from tests.models.endless import ENDLESS, endless_then
+from tests.models.chat_completions import STOP, delta, events
+from tests.models.endless_answers import ENDLESS, endless_then
 
 MOST_MEBIBYTES = 200
 HELLO = events(delta(content="hello"), STOP, b"data: [DONE]\n\n")

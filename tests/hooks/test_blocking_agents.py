@@ -12,8 +12,8 @@ from coderelay.protocol.events import CallEnded
 from coderelay.testing.blocking_agent import Says, Wonders, uses
 from tests.blocking.scene import begin, blocking_house, effect, effects, held, of_kind, steps
 from tests.crash.journey import wait_until
-from tests.hooks.scene import configure, feedback, hook
-from tests.hooks.scene import script as program
+from tests.hooks.hook_scripts import configure, feedback, hook
+from tests.hooks.hook_scripts import script as program
 from tests.house import story
 
 pytestmark = pytest.mark.quick

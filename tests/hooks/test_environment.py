@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from coderelay.protocol.events import EnvironmentSetUp
-from tests.hooks.scene import configure, hook, told
+from tests.hooks.hook_scripts import configure, hook, told
 from tests.house import InHouse, house, story
 from tests.model_server import bash, proposes, says, script
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.coder_process import Coder
 from tests.conftest import Serve
-from tests.hooks.scene import configure, hook
+from tests.hooks.hook_scripts import configure, hook
 from tests.log_checker import check_settled, read_logs
 from tests.model_server import ModelServerThread, bash, proposes, says, script
 

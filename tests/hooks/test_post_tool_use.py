@@ -9,8 +9,8 @@ import pytest
 
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.events import CallEnded, TurnProlonged
-from tests.hooks.scene import configure, feedback, hook, says_json, told
-from tests.hooks.scene import script as program
+from tests.hooks.hook_scripts import configure, feedback, hook, says_json, told
+from tests.hooks.hook_scripts import script as program
 from tests.house import house, story
 from tests.model_server import bash, hangs, proposes, read, says, script, write
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.asks import Allow, Deny, PermissionAsk
-from tests.hooks.scene import configure, hook, says_json, told, verdicts
-from tests.hooks.scene import script as program
+from tests.hooks.hook_scripts import configure, hook, says_json, told, verdicts
+from tests.hooks.hook_scripts import script as program
 from tests.house import house, story
 from tests.model_server import bash, call, proposes, read, says, script, write
 

@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from tests.children.scene import conversations, task
-from tests.hooks.scene import configure, hook
+from tests.children.conversations import conversations, task
+from tests.hooks.hook_scripts import configure, hook
 from tests.house import house, story
 from tests.model_server import by_history, proposes, says
 

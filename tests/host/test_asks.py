@@ -37,7 +37,7 @@ from coderelay.protocol.queries import ListAsks
 from coderelay.tools.bash import Bash, BashArguments
 from coderelay.tools.tool import Tool
 from coderelay.workspace.workspace import Workspace
-from tests.children.scene import conversations, task
+from tests.children.conversations import conversations, task
 from tests.house import ME, InHouse, house, story
 from tests.model_server import bash, by_history, call, proposes, says, script, write
 

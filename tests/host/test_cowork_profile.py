@@ -19,7 +19,7 @@ from coderelay.protocol.modes import MODE_NAMES
 from coderelay.protocol.queries import ListChildren, ListSessions, ListTools, ShowPermissions, ShowSession
 from coderelay.protocol.session_events import Mode
 from coderelay.surfaces.terminal.live_region import Region
-from tests.children.scene import task
+from tests.children.conversations import task
 from tests.children.test_parent_changes import Late
 from tests.host.test_spending import budget_ask, costly
 from tests.house import ME, InHouse, house, story

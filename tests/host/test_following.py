@@ -8,7 +8,7 @@ import pytest
 
 from coderelay.protocol.events import Recorded, TurnEnded
 from coderelay.protocol.ids import SessionId
-from tests.host.test_finding_asks import CountingHouse, CountingStore
+from tests.host.test_ask_queries import CountingHouse, CountingStore
 from tests.house import InHouse, house, story
 from tests.model_server import bash, proposes, says, script
 

@@ -14,7 +14,7 @@ from coderelay.protocol.events import SessionForked
 from coderelay.protocol.ids import PromptId, SessionId, new_id
 from coderelay.protocol.queries import ListApprovals, ListBackground, ListChildren, ListPrompts, ShowSession
 from coderelay.session.fold import fold
-from tests.children.scene import conversations, seen_from, task
+from tests.children.conversations import conversations, seen_from, task
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.host.test_undo import files, repository

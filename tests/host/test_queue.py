@@ -15,7 +15,7 @@ from coderelay.protocol.ids import PromptId, SessionId
 from coderelay.protocol.queries import ListPrompts
 from coderelay.testing.model_server import without_notes
 from tests.coder_process import Coder
-from tests.config.written import Places
+from tests.config.config_files import Places
 from tests.house import ME, InHouse, house, story
 from tests.log_checker import check_settled, read_logs
 from tests.model_server import (

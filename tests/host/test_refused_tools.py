@@ -3,7 +3,7 @@
 import pytest
 
 from coderelay.client.tool_specs import tool_specs
-from coderelay.host.allowed_tools import tools_in_both
+from coderelay.host.tool_list_intersection import tools_in_both
 
 
 @pytest.mark.parametrize(

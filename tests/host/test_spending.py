@@ -12,7 +12,7 @@ from coderelay.protocol.events import AskOpened, MessageAdded, TurnEnded, TurnSt
 from coderelay.protocol.ids import PromptId
 from coderelay.protocol.queries import ListAsks
 from coderelay.protocol.summary import day_of
-from tests.config.written import Places
+from tests.config.config_files import Places
 from tests.house import ME, InHouse, house, story
 from tests.model_server import bash, proposes, says, script
 

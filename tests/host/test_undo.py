@@ -12,9 +12,9 @@ import pytest
 
 from coderelay.app import App
 from coderelay.config.load import Config
-from coderelay.host import checkpoints, turn, worker
+from coderelay.host import snapshot_timing, turn, worker
+from coderelay.host.git_turn_files import GitTurnFiles
 from coderelay.host.turn_files import TurnFiles
-from coderelay.host.undo import TurnTrees
 from coderelay.protocol.asks import Ask, By, Deny, DenyAndStop
 from coderelay.protocol.calls import Stopped
 from coderelay.protocol.commands import CompactHistory, SendPrompt, Undone, UndoTurn
@@ -94,7 +94,7 @@ class SlowHouse(App):
 
 class GitlessHouse(App):
     def turn_files(self) -> TurnFiles:
-        return TurnTrees(Trees(self.config.home, {"PATH": self.config.home}))
+        return GitTurnFiles(Trees(self.config.home, {"PATH": self.config.home}))
 
 
 class HungHouse(App):
@@ -109,10 +109,10 @@ class HungHouse(App):
                 f'#!/bin/sh\n[ -p "{home}/hung" ] && : > "{home}/hung" && exec sleep 600\nexec {GIT} "$@"\n'
             )
             program.chmod(0o700)
-        return TurnTrees(Trees(str(home), {"PATH": f"{program.parent}:/usr/bin:/bin"}))
+        return GitTurnFiles(Trees(str(home), {"PATH": f"{program.parent}:/usr/bin:/bin"}))
 
 
-class _SlowTrees(TurnTrees):
+class _SlowTrees(GitTurnFiles):
     async def undo(self, turn: PastTurn, by: By) -> TurnUndone:
         undone = await super().undo(turn, by)
         SlowHouse.files_done.set()
@@ -650,7 +650,7 @@ async def test_x15_what_the_person_changes_before_they_deny_the_rest_is_theirs(t
 async def test_a_large_repository_is_read_while_the_model_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkpoints, "_LARGE_INDEX", 0)
+    monkeypatch.setattr(snapshot_timing, "_LARGE_INDEX", 0)
     repository(tmp_path)
     async with house(tmp_path, script(hangs(says("one two"), 1))) as coder:
         await coder.prompt("go")

@@ -13,11 +13,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from coderelay.models.endpoint import Endpoint
-from coderelay.models.local.install_weights import install
-from coderelay.models.local.offers import Download, DownloadPart
-from coderelay.models.local.provider import LocalModels, LocalServer
-from coderelay.models.local.weights import WeightsFolder
+from coderelay.models.api_client import ApiClient
+from coderelay.models.local.downloadable_weights import Download, DownloadPart
+from coderelay.models.local.installed_weights import WeightsFolder
+from coderelay.models.local.local_models import LocalModels, LocalServer
+from coderelay.models.local.weights_installation import install
 from coderelay.models.model import Completion, Request, TextPiece
 from coderelay.models.model_card import Card
 from coderelay.models.schema_chat.model import SchemaChat
@@ -109,8 +109,8 @@ async def test_answers_keep_to_the_schema(coder: Coder) -> None:
 @story
 async def test_nobody_gets_in_without_the_key(weights: str, coder: Coder) -> None:
     server = LocalServer(weights, 2048, coder.env)
-    await server.endpoint()
-    thief = Endpoint(f"{server.address}/v1", {"authorization": "Bearer guess"}, secret="guess", env={})
+    await server.api_client()
+    thief = ApiClient(f"{server.address}/v1", {"authorization": "Bearer guess"}, secret="guess", env={})
     with pytest.raises(ModelFailed) as refused:
         async with aclosing(
             SchemaChat("local:smol", Card(), thief).stream(Request("", [UserMessage("hi")]))
@@ -134,7 +134,9 @@ def test_the_server_ends_with_the_process_that_started_it(coder: Coder, number: 
     )
     assert started.process.stdout is not None
     assert any("stream_event" in line or '"assistant"' in line for line in started.process.stdout)
-    (server,) = [pid for pid in children(started.pid) if "serve.py" in Path(f"/proc/{pid}/cmdline").read_text()]
+    (server,) = [
+        pid for pid in children(started.pid) if "weights_server.py" in Path(f"/proc/{pid}/cmdline").read_text()
+    ]
     started.send(number)
     started.wait()
     assert has_ended(server)

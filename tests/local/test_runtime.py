@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from coderelay.models.local.provider import LocalModels
-from coderelay.models.local.weights import Weights, WeightsFolder
+from coderelay.models.local.installed_weights import Weights, WeightsFolder
+from coderelay.models.local.local_models import LocalModels
 from coderelay.models.model import Completion, Piece, Request
 from coderelay.models.model_card import Card
-from coderelay.models.open_model import Providers
+from coderelay.models.model_registry import ModelRegistry
 from coderelay.models.openai_chat.model import OpenAIChat
 from coderelay.models.provider import ProviderSettings
 from coderelay.models.schema_chat.model import SchemaChat
@@ -26,7 +26,7 @@ from coderelay.protocol.errors import CannotRun, ModelFailed
 from coderelay.session.transcript import UserMessage
 from coderelay.tools.bash import Bash
 from tests.coder_process import Coder
-from tests.models.raw import in_loop
+from tests.models.raw_server import in_loop
 
 DOUBLE = str(Path(__file__).with_name("double"))
 SRC = str(Path(__file__).parents[2] / "src")
@@ -74,7 +74,7 @@ async def heard(model: Any, request: Request = HELLO) -> list[Piece]:
 
 @in_loop
 async def test_a_server_is_started_by_the_first_request_and_shared(home: Home, tmp_path: Path) -> None:
-    providers = Providers(home("echo") | {"OPENAI_API_KEY": "sk-secret", "LD_LIBRARY_PATH": "/nowhere"})
+    providers = ModelRegistry(home("echo") | {"OPENAI_API_KEY": "sk-secret", "LD_LIBRARY_PATH": "/nowhere"})
     first, second = providers.open("local:tiny"), providers.open("local:tiny")
     assert first.card == providers.card("local:tiny") == Card(context=8192, output=1024, calls="schema")
     assert not (tmp_path / "weights.json").exists()
@@ -159,16 +159,16 @@ def test_a_server_dies_with_its_parent_even_while_it_loads(home: Home, tmp_path:
 def test_without_the_library_it_says_how_to_get_it(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     env = home("echo")
     monkeypatch.setattr(sys, "path", [SRC])
-    assert Providers(env).why_not("local:tiny") == (
+    assert ModelRegistry(env).why_not("local:tiny") == (
         f"local:tiny needs xllamacpp to run\nInstall it: uv pip install --python {sys.executable} xllamacpp"
     )
 
 
 def test_a_model_that_is_not_there_says_what_is(home: Home, tmp_path: Path) -> None:
-    none = Providers({"CODER_HOME": str(tmp_path / "empty")})
+    none = ModelRegistry({"CODER_HOME": str(tmp_path / "empty")})
     hint = "Get one with: coder model install"
     assert none.why_not("local:tiny") == f"no local model 'tiny'; none installed\n{hint}"
-    some = Providers(home("echo"))
+    some = ModelRegistry(home("echo"))
     assert some.why_not("local:other") == f"no local model 'other'; available: tiny\n{hint}"
     (tmp_path / "weights.gguf").unlink()
     with pytest.raises(CannotRun, match=r"the file of local:tiny is gone: .*/weights\.gguf"):
@@ -178,13 +178,13 @@ def test_a_model_that_is_not_there_says_what_is(home: Home, tmp_path: Path) -> N
 def test_a_card_that_says_so_is_spoken_to_by_schema() -> None:
     own = {"small": Card(calls="schema"), "large": Card()}
     settings = {"mine": ProviderSettings(base_url="http://127.0.0.1:1/v1", models=own)}
-    providers = Providers({}, settings)
+    providers = ModelRegistry({}, settings)
     assert isinstance(providers.open("mine:small"), SchemaChat)
     assert isinstance(providers.open("mine:large"), OpenAIChat)
 
 
 def test_a_server_of_the_persons_own_may_be_called_local() -> None:
-    providers = Providers({}, {"local": ProviderSettings(base_url="http://127.0.0.1:1/v1")})
+    providers = ModelRegistry({}, {"local": ProviderSettings(base_url="http://127.0.0.1:1/v1")})
     assert isinstance(providers.open("local:m"), OpenAIChat)
     assert providers.address("local:m") == "http://127.0.0.1:1/v1"
-    assert Providers({}).address("local:m") == "this machine"
+    assert ModelRegistry({}).address("local:m") == "this machine"

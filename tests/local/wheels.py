@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from coderelay.models.local.offers import Download, DownloadPart
+from coderelay.models.local.downloadable_weights import Download, DownloadPart
 
 PARTS = (b"GGUF tiny ", b"weights, ", b"in three parts")
 WHOLE = b"".join(PARTS)

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from tests.models.raw import RawConnection, RawServer, raw_server
+from tests.models.raw_server import RawConnection, RawServer, raw_server
 
 Json = dict[str, Any]
 Say = Callable[[Json], bytes]

@@ -7,7 +7,7 @@ import pytest
 
 from coderelay.config.settings import McpServerConfig
 from tests.mcp.http_double import HttpDouble, http_double
-from tests.mcp.scene import in_loop, mcp_scene, until
+from tests.mcp.mcp_scene import in_loop, mcp_scene, until
 
 
 def remote(double: HttpDouble) -> dict[str, McpServerConfig]:

@@ -14,12 +14,12 @@ from coderelay.protocol.calls import Finished, Need
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.events import AnyEvent, BatchOpened, CallEnded, TurnEnded
 from coderelay.protocol.queries import ListApprovals
-from coderelay.tools.mcp.server import ServerLimits
-from coderelay.tools.mcp.settings import mark_of
+from coderelay.tools.mcp.configured_server import ServerLimits
+from coderelay.tools.mcp.server_settings import mark_of
 from tests.house import ME, InHouse, house
-from tests.mcp.scene import double, in_loop, is_running, until
+from tests.mcp.mcp_scene import double, in_loop, is_running, until
 from tests.model_server import call, proposes, says, script
-from tests.native.requests import results
+from tests.native.model_requests import results
 
 SECRET = "of-good-news-0123456789"
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from coderelay.tools.mcp.client import McpClient
-from coderelay.tools.mcp.transport import ServerFailed, ServerRefused
+from coderelay.tools.mcp.server_transport import ServerFailed, ServerRefused
 from coderelay.wire.transport import Exchange, Take
-from tests.models.raw import settle
+from tests.models.raw_server import settle
 
 GREETING: dict[str, Any] = {"protocolVersion": "2025-11-25", "capabilities": {"resources": {}}}
 

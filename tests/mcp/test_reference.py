@@ -13,12 +13,12 @@ import pytest
 from coderelay.config.settings import McpServerConfig
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.content import Image
-from tests.mcp.scene import McpScene, in_loop, mcp_scene
+from tests.mcp.mcp_scene import McpScene, in_loop, mcp_scene
 
 # Found, not loaded: collecting the tests would take two seconds longer in every worker.
 pytestmark = pytest.mark.skipif(find_spec("mcp") is None, reason="the reference servers are not installed")
 
-REFERENCE = str(Path(__file__).with_name("reference.py"))
+REFERENCE = str(Path(__file__).with_name("reference_server.py"))
 
 
 @in_loop

@@ -11,11 +11,11 @@ import pytest
 from coderelay.config.settings import McpServerConfig
 from coderelay.protocol.calls import Finished, Need
 from coderelay.protocol.content import Image
-from coderelay.tools.mcp.server import ServerLimits
-from coderelay.tools.mcp.settings import mark_of
-from tests.mcp.double import PIXEL
-from tests.mcp.scene import Clock, double, in_loop, is_running, mcp_scene, until
-from tests.models.raw import settle
+from coderelay.tools.mcp.configured_server import ServerLimits
+from coderelay.tools.mcp.server_settings import mark_of
+from tests.mcp.mcp_scene import Clock, double, in_loop, is_running, mcp_scene, until
+from tests.mcp.stdio_double import PIXEL
+from tests.models.raw_server import settle
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -334,7 +334,7 @@ async def test_nothing_of_a_server_is_left_when_it_is_closed(tmp_path: Path) -> 
 
 OWNER = """
 import asyncio, pathlib, sys
-from tests.mcp.scene import mcp_scene
+from tests.mcp.mcp_scene import mcp_scene
 
 async def main():
     async with mcp_scene(pathlib.Path(sys.argv[1]), "good"):

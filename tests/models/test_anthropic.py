@@ -29,8 +29,7 @@ from tests.model_server import (
     script,
     tokens,
 )
-from tests.models.chat import HEAD, KEY, events, shown
-from tests.models.claude import (
+from tests.models.anthropic_messages import (
     BY,
     START,
     STOP,
@@ -46,7 +45,8 @@ from tests.models.claude import (
     text,
     thought,
 )
-from tests.models.raw import RawConnection, answers, in_loop, raw_server, settle
+from tests.models.chat_completions import HEAD, KEY, events, shown
+from tests.models.raw_server import RawConnection, answers, in_loop, raw_server, settle
 
 
 @pytest.mark.quick

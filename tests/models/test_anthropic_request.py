@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coderelay.models.anthropic.history import MARK, History
+from coderelay.models.anthropic.message_encoder import MARK, History
 from coderelay.models.model import Request
 from coderelay.models.model_card import Card
 from coderelay.protocol.content import Image, Text, Usage
@@ -18,9 +18,9 @@ from coderelay.protocol.ids import CallId
 from coderelay.protocol.session_events import Think
 from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage
 from tests.model_server import bash, call, http_error, proposes, read, says, script
-from tests.models.chat import KEY
-from tests.models.claude import BY, CARD, asking, called, claude, complete, scripted, thought
-from tests.models.raw import in_loop
+from tests.models.anthropic_messages import BY, CARD, asking, called, claude, complete, scripted, thought
+from tests.models.chat_completions import KEY
+from tests.models.raw_server import in_loop
 
 PNG = Image("image/png", "iVBORw0KGgo=")
 EPHEMERAL = {"type": "ephemeral"}

@@ -239,8 +239,8 @@ def test_the_example_of_every_provider_is_offered() -> None:
 
 def test_the_table_is_not_read_before_a_model_is_opened() -> None:
     story = (
-        "import coderelay.models.open_model as providers, coderelay.models.catalog as catalog\n"
-        "known = providers.Providers({'OPENAI_API_KEY': 'sk-1'})\n"
+        "import coderelay.models.model_registry as providers, coderelay.models.catalog as catalog\n"
+        "known = providers.ModelRegistry({'OPENAI_API_KEY': 'sk-1'})\n"
         "before = catalog.read_catalog.cache_info().misses\n"
         "known.open('openai:gpt-5.5')\n"
         "known.open('openai:gpt-5.4')\n"

@@ -28,10 +28,10 @@ from tests.model_server import (
     script,
     tokens,
 )
-from tests.models.chat import asking, complete, pieces_of, shown
-from tests.models.forms import FORMS, Form
-from tests.models.growing import Session, called
-from tests.models.raw import in_loop
+from tests.models.chat_completions import asking, complete, pieces_of, shown
+from tests.models.growing_session import Session, called
+from tests.models.raw_server import in_loop
+from tests.models.wire_forms import FORMS, Form
 
 each_form = pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 PIXEL = Image("image/png", "iVBORw0KGgo=")

@@ -10,7 +10,7 @@ import pytest
 from coderelay.http.client import HttpClient
 from coderelay.protocol.errors import ModelFailed
 from tests.model_server import hangs, model_server, says, script
-from tests.models.raw import (
+from tests.models.raw_server import (
     OK,
     RawConnection,
     Talk,

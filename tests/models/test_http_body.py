@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from coderelay.http.body import ChunkedBody, SizedBody, body_of, parse_head
 from coderelay.http.errors import ServerMisbehaved
+from coderelay.http.response_decoder import ChunkedBody, SizedBody, body_of, parse_head
 
 Chunk = tuple[bytes, bytes, bytes]  # data, extension, end of line
 

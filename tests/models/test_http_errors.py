@@ -6,8 +6,8 @@ import pytest
 
 from coderelay.protocol.errors import ModelFailed
 from tests.model_server import http_error, says, script
-from tests.models.chat import HEAD, KEY, answered, chat, complete, delta, events, scripted
-from tests.models.raw import RawConnection, in_loop, raw_server
+from tests.models.chat_completions import HEAD, KEY, answered, chat, complete, delta, events, scripted
+from tests.models.raw_server import RawConnection, in_loop, raw_server
 
 
 def refused(status: int, body: bytes, *headers: bytes) -> bytes:

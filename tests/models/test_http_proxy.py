@@ -12,7 +12,16 @@ from coderelay.http.address import parse_address
 from coderelay.http.dial import proxy_for
 from coderelay.protocol.errors import ModelFailed
 from tests.models.certificates import Certificate
-from tests.models.raw import RawConnection, RawServer, client, fetch, fetch_from, in_loop, keeps_answering, raw_server
+from tests.models.raw_server import (
+    RawConnection,
+    RawServer,
+    client,
+    fetch,
+    fetch_from,
+    in_loop,
+    keeps_answering,
+    raw_server,
+)
 
 BASIC = b"proxy-authorization: Basic bWU6cEBzcw=="  # me:p@ss
 

@@ -7,7 +7,7 @@ import pytest
 
 from coderelay.protocol.errors import ModelFailed
 from tests.models.certificates import Certificate
-from tests.models.raw import (
+from tests.models.raw_server import (
     OK,
     RawConnection,
     answers,

@@ -29,7 +29,7 @@ from tests.model_server import (
     script,
     tokens,
 )
-from tests.models.chat import (
+from tests.models.chat_completions import (
     HEAD,
     STOP,
     answered,
@@ -44,7 +44,7 @@ from tests.models.chat import (
     scripted,
     shown,
 )
-from tests.models.raw import RawConnection, answers, in_loop, raw_server, settle
+from tests.models.raw_server import RawConnection, answers, in_loop, raw_server, settle
 
 BY = "chat/m"
 THOUGHT = Seal(BY, "reasoning_content")

@@ -15,9 +15,9 @@ from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.session_events import Think
 from coderelay.session.transcript import Message, ToolMessage, UserMessage
 from tests.model_server import ModelServer, bash, model_server, proposes, read, says, script, signed
-from tests.models.chat import KEY, TOOLS, asking, chat, complete, scripted
-from tests.models.growing import Session, called
-from tests.models.raw import in_loop
+from tests.models.chat_completions import KEY, TOOLS, asking, chat, complete, scripted
+from tests.models.growing_session import Session, called
+from tests.models.raw_server import in_loop
 
 
 async def sent(server: ModelServer, model: OpenAIChat, messages: list[Message]) -> bytes:

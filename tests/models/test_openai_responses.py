@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coderelay.http.sse import EventStream
-from coderelay.models.endpoint import Endpoint
+from coderelay.models.api_client import ApiClient
 from coderelay.models.model import Completion, TextPiece, ThinkingPiece, check_event_size
 from coderelay.models.model_card import Card
 from coderelay.models.openai_responses.model import OpenAIResponses
@@ -21,9 +21,9 @@ from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import StopReason
 from coderelay.protocol.ids import CallId
 from tests.model_server import says, script
-from tests.models.chat import HEAD, KEY, complete, events, pieces_of
-from tests.models.forms import FORMS
-from tests.models.raw import RawConnection, answers, in_loop, raw_server
+from tests.models.chat_completions import HEAD, KEY, complete, events, pieces_of
+from tests.models.raw_server import RawConnection, answers, in_loop, raw_server
+from tests.models.wire_forms import FORMS
 
 BY = "responses/m"
 RESPONSES = FORMS[1]
@@ -31,11 +31,11 @@ RESPONSES = FORMS[1]
 
 @asynccontextmanager
 async def responses(url: str) -> AsyncGenerator[OpenAIResponses]:
-    endpoint = Endpoint(url, {"authorization": f"Bearer {KEY}"}, secret=KEY, env={}, idle_seconds=10.0)
+    api_client = ApiClient(url, {"authorization": f"Bearer {KEY}"}, secret=KEY, env={}, idle_seconds=10.0)
     try:
-        yield OpenAIResponses("test:m", Card(thinks="effort"), endpoint)
+        yield OpenAIResponses("test:m", Card(thinks="effort"), api_client)
     finally:
-        await endpoint.close()
+        await api_client.close()
 
 
 def event(kind: str, **fields: Any) -> dict[str, Any]:

@@ -6,9 +6,9 @@ import pytest
 
 from coderelay.models.model import Request
 from coderelay.models.model_card import Card
-from coderelay.models.open_model import Providers
+from coderelay.models.model_registry import ModelRegistry
 from coderelay.models.openai_chat.model import OpenAIChat
-from coderelay.models.openai_responses.input import Reasoning
+from coderelay.models.openai_responses.input_encoder import Reasoning
 from coderelay.models.openai_responses.model import OpenAIResponses
 from coderelay.protocol.calls import Call, Failed, Finished
 from coderelay.protocol.content import Image, Seal, Text, Thinking
@@ -17,10 +17,10 @@ from coderelay.protocol.ids import CallId
 from coderelay.protocol.session_events import Think
 from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage
 from tests.model_server import bash, model_server, proposes, read, says, script
-from tests.models.chat import TOOLS, asking, complete
-from tests.models.forms import FORMS, Form
-from tests.models.growing import Session
-from tests.models.raw import in_loop
+from tests.models.chat_completions import TOOLS, asking, complete
+from tests.models.growing_session import Session
+from tests.models.raw_server import in_loop
+from tests.models.wire_forms import FORMS, Form
 
 BY = "responses/m"
 RESPONSES = FORMS[1]
@@ -40,8 +40,8 @@ async def sent(*messages: Message, card: Card = RESPONSES.card) -> list[dict[str
 
 
 def test_openai_speaks_this_form_at_its_own_address_and_chat_at_any_other() -> None:
-    own = Providers({"OPENAI_API_KEY": "sk-1"}).open("openai:gpt-5.5")
-    other = Providers({"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": "https://host/v1"}).open("openai:gpt-5.5")
+    own = ModelRegistry({"OPENAI_API_KEY": "sk-1"}).open("openai:gpt-5.5")
+    other = ModelRegistry({"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": "https://host/v1"}).open("openai:gpt-5.5")
     assert (type(own), type(other)) == (OpenAIResponses, OpenAIChat)
 
 

@@ -6,14 +6,14 @@ import pytest
 from msgspec import structs
 
 from coderelay.models.model_card import Card, Price
-from coderelay.models.open_model import Providers
+from coderelay.models.model_registry import ModelRegistry
 from coderelay.models.openai_chat.model import OpenAIChat
 from coderelay.models.provider import KNOWN, ProviderSettings
 from coderelay.protocol.content import Text
 from coderelay.protocol.errors import CannotRun, ModelFailed
 from tests.model_server import says, script
-from tests.models.chat import HEAD, STOP, asking, complete, delta, events, scripted
-from tests.models.raw import RawConnection, in_loop, raw_server
+from tests.models.chat_completions import HEAD, STOP, asking, complete, delta, events, scripted
+from tests.models.raw_server import RawConnection, in_loop, raw_server
 
 ENV = {"OPENAI_API_KEY": "sk-1"}
 
@@ -71,7 +71,7 @@ ENV = {"OPENAI_API_KEY": "sk-1"}
     ],
 )
 def test_a_model_that_cannot_be_used_says_what_to_do(model: str, env: dict[str, str], why: str) -> None:
-    providers = Providers(env)
+    providers = ModelRegistry(env)
     assert providers.why_not(model) == why
     with pytest.raises(CannotRun) as refused:
         providers.open(model)
@@ -80,7 +80,7 @@ def test_a_model_that_cannot_be_used_says_what_to_do(model: str, env: dict[str, 
 
 @pytest.mark.parametrize("base_url", ["", "https://host/v1", " http://localhost:11434/v1/ "])
 def test_a_model_with_a_key_can_be_used(base_url: str) -> None:
-    providers = Providers(ENV | {"OPENAI_BASE_URL": base_url})
+    providers = ModelRegistry(ENV | {"OPENAI_BASE_URL": base_url})
     assert providers.why_not("openai:org/model:tag") is None
     assert providers.open("openai:org/model:tag").id == "openai:org/model:tag"
 
@@ -90,7 +90,7 @@ def test_a_model_with_a_key_can_be_used(base_url: str) -> None:
 async def test_the_key_and_the_address_come_from_the_environment() -> None:
     async with scripted(script(says("hi"))) as (server, _):
         env = {"OPENAI_API_KEY": "sk-1\n", "OPENAI_BASE_URL": server.base_url}
-        providers = Providers(env)
+        providers = ModelRegistry(env)
         model = providers.open("openai:gpt-5.5")
         assert isinstance(model, OpenAIChat)
         assert (await complete(model)).blocks == (Text("hi"),)
@@ -108,7 +108,7 @@ async def test_the_proxy_comes_from_the_environment_that_was_given(monkeypatch: 
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")  # of this process, and none of its business
     async with raw_server(talk) as server:
         proxy = {"HTTP_PROXY": f"http://127.0.0.1:{server.port}", "OPENAI_BASE_URL": "http://model.test/v1"}
-        providers = Providers(ENV | proxy)
+        providers = ModelRegistry(ENV | proxy)
         model = providers.open("openai:m")
         assert isinstance(model, OpenAIChat)
         await complete(model)
@@ -117,7 +117,7 @@ async def test_the_proxy_comes_from_the_environment_that_was_given(monkeypatch: 
 
 
 def test_opening_a_model_needs_no_event_loop() -> None:
-    providers = Providers(ENV)
+    providers = ModelRegistry(ENV)
     providers.open("openai:m")
     asyncio.run(providers.close())
 
@@ -137,7 +137,7 @@ async def sent_and_told(model: str, env: dict[str, str], own: ProviderSettings |
     async with raw_server(talk) as server:
         here = f"127.0.0.1:{server.port}"
         settings = {model.partition(":")[0]: structs.replace(own, base_url=f"http://{here}/v1")} if own else {}
-        providers = Providers({name: value.replace("{server}", here) for name, value in env.items()}, settings)
+        providers = ModelRegistry({name: value.replace("{server}", here) for name, value in env.items()}, settings)
         with pytest.raises(ModelFailed) as refused:
             await anext(providers.open(model).stream(asking()))
         await providers.close()
@@ -186,7 +186,7 @@ async def test_the_address_of_anthropic_may_be_written_with_and_without_its_vers
 
 
 def test_a_model_of_anthropic_without_a_key_names_the_usual_variable() -> None:
-    assert Providers({}).why_not("anthropic:claude-sonnet-4-5") == (
+    assert ModelRegistry({}).why_not("anthropic:claude-sonnet-4-5") == (
         "no API key for anthropic:claude-sonnet-4-5; set ANTHROPIC_API_KEY (and ANTHROPIC_BASE_URL for another "
         "server; any value works if no key is needed)"
     )
@@ -214,14 +214,14 @@ def test_a_model_of_anthropic_without_a_key_names_the_usual_variable() -> None:
     ],
 )
 def test_the_host_of_ollama_is_read_as_ollama_reads_it(written: str, address: str) -> None:
-    providers = Providers({"OLLAMA_HOST": written})
+    providers = ModelRegistry({"OLLAMA_HOST": written})
     assert providers.address("ollama:qwen3-coder:30b") == address
     assert providers.why_not("ollama:qwen3-coder:30b") is None
 
 
 @pytest.mark.parametrize("written", ["gpu.test:many", "ftp://gpu.test", "gpu test"])
 def test_a_host_of_ollama_that_is_none_is_named(written: str) -> None:
-    why = Providers({"OLLAMA_HOST": written}).why_not("ollama:m")
+    why = ModelRegistry({"OLLAMA_HOST": written}).why_not("ollama:m")
     assert why is not None
     assert why.startswith("OLLAMA_HOST is not a usable address: ")
 
@@ -270,10 +270,10 @@ async def test_settings_of_a_known_provider_come_before_its_variables() -> None:
 
 def test_a_key_that_is_set_under_another_name_is_asked_for_under_it() -> None:
     settings = {"mine": ProviderSettings(base_url="http://127.0.0.1:9/v1", api_key_env="MINE")}
-    assert Providers({}, settings).why_not("mine:m") == (
+    assert ModelRegistry({}, settings).why_not("mine:m") == (
         "no API key for mine:m; set MINE (any value works if no key is needed)"
     )
-    assert Providers({}, {"mine": ProviderSettings(base_url="host:9")}).why_not("mine:m") == (
+    assert ModelRegistry({}, {"mine": ProviderSettings(base_url="host:9")}).why_not("mine:m") == (
         "providers.mine.base_url is not a usable address: 'host:9'; write https://host/v1"
     )
 
@@ -281,9 +281,9 @@ def test_a_key_that_is_set_under_another_name_is_asked_for_under_it() -> None:
 def test_what_a_person_says_of_a_model_comes_before_what_is_known() -> None:
     mine = Card(context=8_000, output=1_000, price=Price(1, 2))
     settings = {"openai": ProviderSettings(models={"gpt-5.5": mine}), "ollama": ProviderSettings(models=("a", "b"))}
-    providers = Providers(ENV, settings)
+    providers = ModelRegistry(ENV, settings)
     assert providers.open("openai:gpt-5.5").card == mine
-    assert providers.open("openai:gpt-5.4").card == Providers(ENV).open("openai:gpt-5.4").card != Card()
+    assert providers.open("openai:gpt-5.4").card == ModelRegistry(ENV).open("openai:gpt-5.4").card != Card()
     assert providers.open("ollama:a").card == Card(price=Price(0, 0))
 
 
@@ -292,7 +292,7 @@ def test_every_known_provider_can_be_used_with_its_key_alone(provider: str) -> N
     known = KNOWN[provider]
     model = f"{provider}:{known.example or 'm'}"
     for env in [{key: KEY} for key in known.keys] or [{}]:
-        providers = Providers(env)
+        providers = ModelRegistry(env)
         assert providers.why_not(model) is None
         assert providers.address(model) == known.base_url
-    assert (Providers({}).why_not(model) is None) == (not known.keys)
+    assert (ModelRegistry({}).why_not(model) is None) == (not known.keys)

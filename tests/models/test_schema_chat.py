@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from coderelay.models.endpoint import Endpoint
+from coderelay.models.api_client import ApiClient
 from coderelay.models.model import Completion, Piece, Request, TextPiece, ThinkingPiece
 from coderelay.models.model_card import Card
 from coderelay.models.schema_chat.model import SchemaChat
@@ -33,8 +33,8 @@ from tests.model_server import (
     says,
     script,
 )
-from tests.models.chat import HEAD, KEY, STOP, delta, events
-from tests.models.raw import RawConnection, answers, in_loop, raw_server
+from tests.models.chat_completions import HEAD, KEY, STOP, delta, events
+from tests.models.raw_server import RawConnection, answers, in_loop, raw_server
 
 
 def tool(name: str, description: str, *required: str, **optional: str) -> ToolSpec:
@@ -55,11 +55,11 @@ SMALL = Card(context=8192, output=1024, calls="schema")
 @asynccontextmanager
 async def schema_chat(url: str, card: Card = SMALL, idle_seconds: float = 10.0) -> AsyncGenerator[SchemaChat]:
     headers = {"authorization": f"Bearer {KEY}"}
-    endpoint = Endpoint(url, headers, secret=KEY, env={}, idle_seconds=idle_seconds)
+    api_client = ApiClient(url, headers, secret=KEY, env={}, idle_seconds=idle_seconds)
     try:
-        yield SchemaChat("local:small", card, endpoint)
+        yield SchemaChat("local:small", card, api_client)
     finally:
-        await endpoint.close()
+        await api_client.close()
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coderelay.models.model import Completion
-from coderelay.models.text_calls import call_in_text, with_text_call
+from coderelay.models.text_tool_calls import call_in_text, with_text_call
 from coderelay.protocol.calls import Call, ToolSpec
 from coderelay.protocol.content import Text, Thinking, Usage
 from coderelay.protocol.ids import CallId

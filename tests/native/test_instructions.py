@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.config.written import Places
+from tests.config.config_files import Places
 from tests.house import house, story
 from tests.model_server import (
     proposes,
@@ -14,7 +14,7 @@ from tests.model_server import (
     says,
     script,
 )
-from tests.native.requests import users
+from tests.native.model_requests import users
 
 pytestmark = pytest.mark.quick
 

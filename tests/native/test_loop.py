@@ -33,7 +33,7 @@ from tests.model_server import (
     says,
     script,
 )
-from tests.native.requests import results, users
+from tests.native.model_requests import results, users
 
 ME = By("anne", "test")
 
@@ -300,7 +300,7 @@ async def test_a_todo_list_that_was_touched_and_forgotten_again_was_not_recalled
 
 @story
 async def test_an_image_was_sent_that_is_too_large_once_it_is_encoded(tmp_path: Path) -> None:
-    """Providers refuse more than 5 MB of base64, and then every request after it."""
+    """ModelRegistry refuse more than 5 MB of base64, and then every request after it."""
     async with house(tmp_path, script(proposes(read("big.png"), read("fits.png")), says("a"))) as coder:
         png = b"\x89PNG\r\n\x1a\n"
         (coder.folder / "big.png").write_bytes(png.ljust(4_000_000, b"x"))

@@ -15,7 +15,7 @@ from coderelay.tools.tool import Tool
 from coderelay.workspace.workspace import Workspace
 from tests.house import InHouse, house, story
 from tests.model_server import bash, call, proposes, says, script, write
-from tests.native.requests import results
+from tests.native.model_requests import results
 
 pytestmark = pytest.mark.quick
 

@@ -15,7 +15,7 @@ from coderelay.testing.model_server import without_notes
 from coderelay.tools.all_tools import SPECS
 from tests.house import house, story
 from tests.model_server import Answer, Body, bash, call, proposes, read, replies, says, script, write
-from tests.native.requests import check_snapshot, readable, results, users
+from tests.native.model_requests import check_snapshot, readable, results, users
 
 ME = By("anne", "test")
 

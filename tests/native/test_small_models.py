@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.agents.native.workflow.named_files import named_files
-from tests.config.written import Places
+from coderelay.agents.native.workflow.files_in_prompt import named_files
+from tests.config.config_files import Places
 from tests.house import house, story
 from tests.model_server import Body, says, script
-from tests.native.requests import check_snapshot, readable
+from tests.native.model_requests import check_snapshot, readable
 
 CARD = {"context": 8192, "output": 1024, "calls": "schema"}
 

@@ -10,13 +10,13 @@ import pytest
 from coderelay.agents.native.compaction import SUMMARISER
 from coderelay.app import App
 from coderelay.models.model import Models
-from coderelay.models.open_model import Providers
+from coderelay.models.model_registry import ModelRegistry
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import CompactHistory, SendPrompt
 from coderelay.protocol.content import Image
 from coderelay.protocol.events import HistoryCompacted
 from coderelay.protocol.ids import PromptId
-from tests.config.written import Places
+from tests.config.config_files import Places
 from tests.house import InHouse, house, story
 from tests.model_server import (
     Answer,
@@ -32,7 +32,7 @@ from tests.model_server import (
     script,
 )
 from tests.model_server.script import Replies
-from tests.native.requests import users
+from tests.native.model_requests import users
 
 ME = By("anne", "test")
 LONG = "seq 2000 # {}"
@@ -143,7 +143,7 @@ async def test_a_summary_that_says_nothing_replaced_the_whole_history(tmp_path: 
         assert users(coder.server.requests[-1])[-1] == "b"
 
 
-class Small(Providers):
+class Small(ModelRegistry):
     def cheap(self, model: str) -> str:
         return "openai:tiny"
 

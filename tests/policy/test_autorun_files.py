@@ -15,7 +15,7 @@ from coderelay.tools.all_tools import SPECS
 from tests.house import InHouse, house, story
 from tests.model_server import Call, call, proposes, read, says, script, write
 from tests.policy.rule_parsing import read_rules
-from tests.tools.scene import lay_out, scene
+from tests.tools.toolbox_scene import lay_out, scene
 
 TASKS = ".vscode/tasks.json"
 BECAUSE_OF_VS_CODE = f"VS Code can run programs that {TASKS} names when the folder is opened"

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from coderelay.host.allowed_tools import tools_in_both
+from coderelay.host.tool_list_intersection import tools_in_both
 from coderelay.policy.approvals import approval_of
 from coderelay.policy.judge import Policy
 from coderelay.protocol.asks import (

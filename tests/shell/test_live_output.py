@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coderelay.host.live_output import LiveOutput, MaskedLines
+from coderelay.host.live_command_output import LiveCommandOutput, MaskedLines
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.calls import Finished, Stopped
 from coderelay.protocol.events import CallEnded, MessageAdded, Recorded
@@ -189,7 +189,7 @@ def test_neighbours_of_one_call_are_joined() -> None:
 @story
 async def test_a_command_that_is_over_at_once_is_not_shown_and_what_it_wrote_is_kept(tmp_path: Path) -> None:
     shown: list[OutputDelta] = []
-    live = LiveOutput(CallId("c"), str.upper, shown.append)
+    live = LiveCommandOutput(CallId("c"), str.upper, shown.append)
     live.hear(b"h\xc3")
     live.hear(b"\xbcte\n")
     live.hear(b"")

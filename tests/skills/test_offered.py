@@ -8,7 +8,7 @@ from coderelay.protocol.calls import Failed, Finished
 from coderelay.protocol.events import CallEnded
 from tests.house import InHouse, house, story
 from tests.model_server import Body, call, proposes, says, script
-from tests.native.requests import results, users
+from tests.native.model_requests import results, users
 from tests.outcomes import in_english
 from tests.skills.shelves import put_config, put_skill, trust_all
 

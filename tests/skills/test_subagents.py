@@ -10,7 +10,7 @@ from coderelay.config.skills_and_commands.folder_texts import FolderTexts
 from coderelay.protocol.calls import Failed
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.events import SessionCreated
-from tests.children.scene import children_of, conversations, outcomes, seen_from
+from tests.children.conversations import children_of, conversations, outcomes, seen_from
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.house import ME, house, story

@@ -13,7 +13,7 @@ from coderelay.protocol.events import MessageAdded
 from coderelay.protocol.ids import MessageId, TurnId
 from coderelay.protocol.live_updates import TextDelta
 from coderelay.surfaces.terminal.plain_renderer import PlainRenderer
-from tests.children.scene import conversations, task
+from tests.children.conversations import conversations, task
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.model_server import ModelServerThread, bash, by_history, call, proposes, read, says, script

@@ -6,10 +6,10 @@ import pytest
 
 from coderelay.protocol.calls import Failed
 from coderelay.tools.bash import Bash, BashLimits
-from tests.background.scene import outcomes
+from tests.background.background_commands import outcomes
 from tests.house import house, story
 from tests.model_server import call, proposes, says, script
-from tests.tools.scene import scene
+from tests.tools.toolbox_scene import scene
 
 pytestmark = pytest.mark.quick
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from coderelay.protocol.errors import ToolFailed
 from coderelay.tools.edit import EditArguments, replaced
 from tests.house import story
-from tests.tools.scene import contents, lay_out, scene
+from tests.tools.toolbox_scene import contents, lay_out, scene
 
 CODE = "def f():\n    return 1\n\ndef g():\n    return 1\n"
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coderelay.tools.search.walk import Walk
-from tests.tools.scene import lay_out
+from coderelay.tools.search.file_walk import Walk
+from tests.tools.toolbox_scene import lay_out
 
 FILES = [
     "a",

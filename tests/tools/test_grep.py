@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from coderelay.protocol.calls import Finished
 from tests.house import story
-from tests.tools.scene import lay_out, scene
+from tests.tools.toolbox_scene import lay_out, scene
 
 
 @pytest.mark.quick

@@ -19,7 +19,7 @@ from tests.conftest import Serve
 from tests.house import InHouse, house, story
 from tests.model_server import ModelServerThread, bash, call, proposes, read, says, script, write
 from tests.outcomes import in_english
-from tests.tools.scene import lay_out
+from tests.tools.toolbox_scene import lay_out
 
 TOKEN = "ghp_Zk3vQ9xT7bLm2Rw8Yc5Nf1Hd6Gs4Jp0AeUiO"
 OWN = "own-key-4711"

@@ -16,7 +16,7 @@ from coderelay.tools.editing.patch_format import parse_patch
 from coderelay.workspace.files.disk import Disk, FileContent
 from coderelay.workspace.files.file_access import FilesOnDisk
 from coderelay.workspace.files.line_diff import unified_diff, with_ends
-from tests.tools.scene import contents, lay_out, scene
+from tests.tools.toolbox_scene import contents, lay_out, scene
 
 LINE = st.sampled_from(["a\n", "b\n", "c\n", "\n", " a\n", "-- \n", "--- x\n", "+++ y\n", "@@\n", "d\r\n", "\\ e\n"])
 TEXT = st.tuples(st.lists(LINE, max_size=25), st.sampled_from(["", "", "end"])).map(

@@ -12,7 +12,7 @@ from coderelay.protocol.codec import decode, encode
 from coderelay.protocol.events import BatchOpened, Judged
 from coderelay.protocol.ids import AskId, CallId, MessageId, TurnId
 from tests.house import story
-from tests.tools.scene import Scene, contents, lay_out, scene
+from tests.tools.toolbox_scene import Scene, contents, lay_out, scene
 
 pytestmark = pytest.mark.quick
 

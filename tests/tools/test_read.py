@@ -11,7 +11,7 @@ from coderelay.protocol.calls import Failed, Finished
 from coderelay.protocol.content import Image
 from coderelay.workspace.files.disk import Disk
 from tests.house import story
-from tests.tools.scene import lay_out, scene
+from tests.tools.toolbox_scene import lay_out, scene
 
 pytestmark = pytest.mark.quick
 

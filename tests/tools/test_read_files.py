@@ -8,7 +8,7 @@ from coderelay.protocol.errors import ToolFailed
 from coderelay.workspace.files.disk import FileContent
 from coderelay.workspace.files.read_tracking import FileReadTracker
 from tests.house import story
-from tests.tools.scene import lay_out, scene
+from tests.tools.toolbox_scene import lay_out, scene
 
 pytestmark = pytest.mark.quick
 

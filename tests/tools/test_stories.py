@@ -10,7 +10,7 @@ from coderelay.protocol.events import CallEnded
 from coderelay.workspace.files.file_access import EditorFiles
 from tests.house import InHouse, house, story
 from tests.model_server import call, proposes, read, says, script, write
-from tests.tools.scene import contents, lay_out, scene
+from tests.tools.toolbox_scene import contents, lay_out, scene
 
 pytestmark = pytest.mark.quick
 

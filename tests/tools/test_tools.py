@@ -15,7 +15,7 @@ from coderelay.workspace.processes.processes import Processes
 from coderelay.workspace.workspace import Workspace
 from tests.house import story
 from tests.outcomes import in_english
-from tests.tools.scene import TOOLS, scene
+from tests.tools.toolbox_scene import TOOLS, scene
 
 
 @pytest.mark.quick

@@ -11,18 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.http.page import PageClient
+from coderelay.http.page_client import PageClient
 from coderelay.policy.judge import Policy, judge
 from coderelay.policy.rule_patterns import host_of
 from coderelay.protocol.calls import Need
 from coderelay.tools.all_tools import SPECS
-from coderelay.tools.web.page_address import IPAddress, is_public
+from coderelay.tools.web.page_address_check import IPAddress, is_public
 from coderelay.tools.web.page_fetch import PageFetch
 from coderelay.tools.web_fetch import WebFetch
 from tests.models.certificates import Certificate
-from tests.models.raw import RawConnection, RawServer, Talk, answers, in_loop, raw_server
+from tests.models.raw_server import RawConnection, RawServer, Talk, answers, in_loop, raw_server
 from tests.policy.rule_parsing import read_rules
-from tests.tools.scene import Scene, scene
+from tests.tools.toolbox_scene import Scene, scene
 
 
 @pytest.fixture(scope="module")

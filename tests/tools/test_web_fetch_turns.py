@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from coderelay.app import App
-from coderelay.http.page import PageClient
+from coderelay.http.page_client import PageClient
 from coderelay.protocol.asks import Allow, Ask, Deny, PermissionAsk
 from coderelay.protocol.calls import Need
 from coderelay.protocol.events import BatchOpened
@@ -16,10 +16,10 @@ from coderelay.tools.web.page_fetch import PageFetch
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.house import house
-from tests.mcp.scene import in_loop
+from tests.mcp.mcp_scene import in_loop
 from tests.model_server import ModelServerThread, call, proposes, says, script
-from tests.models.raw import answers, raw_server
-from tests.native.requests import results
+from tests.models.raw_server import answers, raw_server
+from tests.native.model_requests import results
 from tests.tools.test_web_fetch import Names, loopback_too, page
 
 CoderOn = Callable[[ModelServerThread], Coder]

@@ -8,7 +8,7 @@ import pytest
 
 from coderelay.protocol.calls import Finished
 from tests.house import story
-from tests.tools.scene import contents, lay_out, scene
+from tests.tools.toolbox_scene import contents, lay_out, scene
 
 pytestmark = pytest.mark.quick
 

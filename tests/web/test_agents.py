@@ -6,7 +6,7 @@ from pathlib import Path
 from coderelay.surfaces.web.hub import HubOptions
 from coderelay.testing.blocking_agent import Attaches, Emits, Fails, Says, uses
 from tests.blocking.scene import blocking_house, steps
-from tests.children.scene import conversations, task
+from tests.children.conversations import conversations, task
 from tests.house import story
 from tests.model_server import Call, bash, by_history, proposes, says
 from tests.web.browser import Site, message_name, serving, web
@@ -15,7 +15,7 @@ from tests.web.browser import Site, message_name, serving, web
 @story
 async def test_b72_case_4_b65_an_agent_without_an_id_cannot_be_continued(tmp_path: Path) -> None:
     async with (
-        blocking_house(tmp_path, steps(Fails("no network")), brings_id=True) as coder,
+        blocking_house(tmp_path, steps(Fails("no network")), has_own_session_ids=True) as coder,
         serving(coder.host, HubOptions(cwd=str(coder.folder))) as server,
         Site(coder, server).client() as page,
     ):
@@ -38,7 +38,7 @@ async def test_b72_case_4_b65_an_agent_without_an_id_cannot_be_continued(tmp_pat
 async def test_b54_b77_the_agents_own_id_is_listed_as_soon_as_it_is_known(tmp_path: Path) -> None:
     job = steps(Attaches("theirs-1"), Says("hello"))
     async with (
-        blocking_house(tmp_path, job, brings_id=True) as coder,
+        blocking_house(tmp_path, job, has_own_session_ids=True) as coder,
         serving(coder.host, HubOptions(cwd=str(coder.folder))) as server,
         Site(coder, server).client() as page,
     ):

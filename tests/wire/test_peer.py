@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from coderelay.wire.errors import INVALID_PARAMS, PeerLost, PeerTimeout, RpcError
-from coderelay.wire.file_transport import FileTransport, LineBuffer
 from coderelay.wire.peer import Peer, Reply, Request
+from coderelay.wire.stream_transport import LineBuffer, StreamTransport
 from coderelay.wire.tapped_transport import Tap, TappedTransport
 from coderelay.wire.transport import Oversized
 from tests.house import story
@@ -94,7 +94,7 @@ class Line:
 async def line(tap: Tap = lambda way, message: None) -> AsyncGenerator[Line]:
     (theirs, writes), (reads, ours) = os.pipe(), os.pipe()
     handler = Recorder()
-    peer = handler.peer = Peer(TappedTransport(FileTransport(theirs, ours, LIMIT), tap), handler)
+    peer = handler.peer = Peer(TappedTransport(StreamTransport(theirs, ours, LIMIT), tap), handler)
     serving = asyncio.create_task(peer.serve())
     end = Line(writes, reads, peer, handler)
     try:

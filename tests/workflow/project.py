@@ -10,7 +10,7 @@ from typing import Any
 from tests.coder_process import Coder, Ran
 from tests.log_checker import Event, check_settled, read_logs
 from tests.model_server import ModelServerThread
-from tests.tools.scene import lay_out
+from tests.tools.toolbox_scene import lay_out
 
 PYTHON = {"pyproject.toml": "", "test_a.py": "from a import one\n\n\ndef test_one():\n    assert one() == 1\n"}
 WRONG = "def one():\n    return 2  # wrong\n"

@@ -21,7 +21,7 @@ from tests.conftest import Serve
 from tests.crash.journey import wait_until
 from tests.house import ME, house, story
 from tests.model_server import proposes, says, script, write
-from tests.tools.scene import contents, lay_out
+from tests.tools.toolbox_scene import contents, lay_out
 from tests.workflow.project import PYTHON, RIGHT, Project
 
 VERIFIED = "workflow: `pytest -q` passed"
@@ -147,4 +147,7 @@ def test_a_turn_without_changes_loads_nothing_of_the_workflow(tmp_path: Path, se
     ran = coder.start("-p", "say hi", program=("-X", "importtime", "-m", "coderelay.cli")).wait()
     loaded = {line.rpartition("|")[2].strip() for line in ran.err.splitlines() if "coderelay" in line}
     rules = {name for name in loaded if name.startswith("coderelay.agents.native.workflow.")}
-    assert rules == {"coderelay.agents.native.workflow.prefilter", "coderelay.agents.native.workflow.settings"}
+    assert rules == {
+        "coderelay.agents.native.workflow.prefilter",
+        "coderelay.agents.native.workflow.workflow_settings",
+    }

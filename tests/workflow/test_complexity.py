@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from coderelay.agents.native.workflow.complexity import Rule, why_complex
+from coderelay.agents.native.workflow.prompt_complexity import Rule, why_complex
 
 ACCENTED = unicodedata.normalize("NFD", "é")  # two code points
 

@@ -8,7 +8,7 @@ import pytest
 from coderelay.agents.native.workflow.verify_result import CheckRun, Trouble, run_of, trouble_of
 from coderelay.protocol.calls import CommandEnd, Denied, Failed, Finished, Stopped, Unknown
 from tests.house import story
-from tests.tools.scene import lay_out, scene
+from tests.tools.toolbox_scene import lay_out, scene
 
 PYTEST = "pytest -q"
 NPM = "npm test -- --watch=false"

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.agents.native.workflow.project_type import ProjectFiles, infer_command
+from coderelay.agents.native.workflow.project_test_command import ProjectFiles, infer_command
 from coderelay.agents.native.workflow.verify_command import CheckCommand
 from coderelay.workspace.files.disk import Disk
-from tests.tools.scene import lay_out
+from tests.tools.toolbox_scene import lay_out
 
 TESTED = json.dumps({"scripts": {"test": "vitest run"}})
 UNTESTED = json.dumps({"scripts": {"test": 'echo "Error: no test specified" && exit 1'}})

@@ -5,12 +5,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from coderelay.agents.native.workflow.messages import best_effort, not_run, repair_prompt, still_failing
-from coderelay.agents.native.workflow.project_type import ProjectFiles
-from coderelay.agents.native.workflow.settings import VerificationSettings
-from coderelay.agents.native.workflow.verify_command import CheckCommand
-from coderelay.agents.native.workflow.verify_result import CheckRun
-from coderelay.agents.native.workflow.verify_steps import (
+from coderelay.agents.native.workflow.message_texts import best_effort, not_run, repair_prompt, still_failing
+from coderelay.agents.native.workflow.project_test_command import ProjectFiles
+from coderelay.agents.native.workflow.verification import (
     CannotTell,
     Passed,
     Repair,
@@ -23,6 +20,9 @@ from coderelay.agents.native.workflow.verify_steps import (
     is_document,
     verification_due,
 )
+from coderelay.agents.native.workflow.verify_command import CheckCommand
+from coderelay.agents.native.workflow.verify_result import CheckRun
+from coderelay.agents.native.workflow.workflow_settings import VerificationSettings
 from coderelay.protocol.asks import Allow, Deny
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.events import CallEnded
@@ -31,7 +31,7 @@ from coderelay.session.fold import fold
 from coderelay.workspace.files.disk import Disk
 from tests.house import house, story
 from tests.model_server import bash, call, proposes, read, says, script, write
-from tests.tools.scene import lay_out
+from tests.tools.toolbox_scene import lay_out
 
 EDITED = TurnWork("auto-edit", ("fix it",), ("src/a.py",))
 PYTEST = Verify(CheckCommand("pytest -q"))

@@ -3,7 +3,7 @@
 An agent calls the model and the tools. It neither judges calls nor writes the log: it reports what happened to its
 Turn, and asks the Turn for the next action, which is always computed from the log and never from the agent's memory.
 
-An agent that `blocks` is a program with a loop of its own. It asks its Turn before it makes a call, waits for the
+An agent that `runs_own_loop` is a program of its own. It asks its Turn before it makes a call, waits for the
 answer, and tells how the call ended.
 """
 
@@ -101,8 +101,8 @@ class Turn(Protocol):
         ...
 
     async def attach(self, agent_session_id: str, model: str = "", tools: tuple[str, ...] = ()) -> None:
-        """Record the id of the agent's own session, as soon as the agent knows it. An agent that `brings_id` can be
-        continued only then."""
+        """Record the id of the agent's own session, as soon as the agent knows it. An agent that
+        `has_own_session_ids` can be continued only then."""
         ...
 
     async def keep(self, messages: Sequence[str], form: str = "cowork") -> None:
@@ -121,9 +121,9 @@ class Turn(Protocol):
         ...
 
     async def ask(self, call: Call, need: Need) -> Decision:
-        """Ask whether a call may be made. Only an agent that `blocks` may do this. It returns once the policy or a
-        person has decided; anything but a denial means that the agent now makes the call itself. The start is on disk
-        before this returns. Several calls may be asked about at the same time."""
+        """Ask whether a call may be made. Only an agent that `runs_own_loop` may do so. It returns once the policy
+        or a person has decided; anything but a denial means that the agent now makes the call itself. The start is on
+        disk before this returns. Several calls may be asked about at the same time."""
         ...
 
     async def heard(self, call: Call, need: Need, outcome: Outcome) -> str:
@@ -133,14 +133,14 @@ class Turn(Protocol):
 
 
 class Agent(Protocol):
-    """`blocks`: the agent runs its own loop and its own calls, and waits for answers in the middle of it.
-    `brings_id`: it has sessions of its own, whose ids it tells late. `verbatim`: it hands in the messages of its
-    turns in the form `cowork` itself, from `system:init` to `result`."""
+    """`runs_own_loop`: the agent runs its own loop and its own calls, and waits for answers in the middle of it.
+    `has_own_session_ids`: it has sessions of its own, whose ids it tells late. `stores_raw_messages`: it hands in
+    the messages of its turns in the form `cowork` itself, from `system:init` to `result`."""
 
     name: str
-    blocks: bool
-    brings_id: bool
-    verbatim: bool
+    runs_own_loop: bool
+    has_own_session_ids: bool
+    stores_raw_messages: bool
 
     def cannot_run(self, settings: SessionSettings) -> str | None:
         """The reason why this agent cannot run such a session here, or None."""

@@ -18,7 +18,7 @@ from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.language import t
 from coderelay.protocol.errors import CoderError
 from coderelay.surfaces.editor.editor_connection import EditorConnection
-from coderelay.wire.file_transport import FileTransport
+from coderelay.wire.stream_transport import StreamTransport
 
 
 def main(arguments: list[str]) -> int:
@@ -44,7 +44,7 @@ async def _run_on_stdio() -> int:
     reads, writes = _take_standard_files()
 
     async def serve(client: Client) -> None:
-        await EditorConnection(client, current_person("editor"), FileTransport(reads, writes)).serve()
+        await EditorConnection(client, current_person("editor"), StreamTransport(reads, writes)).serve()
 
     return await _serve(serve)
 

@@ -19,13 +19,13 @@ from coderelay.cli.startup.garbage_collection import enable_garbage_collection
 from coderelay.cli.startup.interrupts import run_loop
 from coderelay.client.language import retell, speak, t
 from coderelay.client.visible_text import padded, width_of
-from coderelay.config.detect.detect import GUIDE, DetectedModel, detect
-from coderelay.config.detect.other_tools import PROGRAMS, agents_on_path
+from coderelay.config.detect.model_detection import GUIDE, DetectedModel, detect
+from coderelay.config.detect.other_coding_agents import PROGRAMS, agents_on_path
 from coderelay.config.load import Config, home_of, load
 from coderelay.http.address import parse_address
+from coderelay.models.local.installed_weights import WeightsFolder
 from coderelay.models.local.running_servers import RunningServer, find_servers
-from coderelay.models.local.weights import WeightsFolder
-from coderelay.models.open_model import Providers
+from coderelay.models.model_registry import ModelRegistry
 from coderelay.models.provider import KNOWN
 from coderelay.protocol.errors import CannotRun, CoderError, StoreFailed
 from coderelay.protocol.install_command import install_command
@@ -74,7 +74,7 @@ async def examine(env: Mapping[str, str]) -> list[Finding]:
     settings = config.settings.providers
     async with asyncio.TaskGroup() as group:
         detecting = group.create_task(detect(config, env, settings=settings, silence_seconds=_SILENCE_SECONDS))
-        looking = group.create_task(find_servers(Providers(env, settings), env, silence_seconds=_SILENCE_SECONDS))
+        looking = group.create_task(find_servers(ModelRegistry(env, settings), env, silence_seconds=_SILENCE_SECONDS))
         reaching = group.create_task(_log(config))
     found = detecting.result()
     return [
@@ -144,7 +144,7 @@ def _model(config: Config, found: DetectedModel, env: Mapping[str, str]) -> Find
     if found.model == GUIDE:
         return Finding("model", say("none ({rest})", rest=found.source or "nothing found"), "missing", _CONNECT)
     told = f"{found.model} ({found.source})"
-    providers = Providers(found.learned.added_to(env), config.settings.providers)
+    providers = ModelRegistry(found.learned.added_to(env), config.settings.providers)
     if (problem := providers.why_not(found.model)) is not None:
         return Finding("model", told, "bad", problem.replace("\n", " "))
     try:

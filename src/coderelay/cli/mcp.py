@@ -22,8 +22,8 @@ from coderelay.config.paths import person_file
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.query_results import ServerRow
 from coderelay.protocol.translatable import join_texts, say
-from coderelay.tools.mcp.listing import ServerRows
-from coderelay.tools.mcp.server import ServerLimits
+from coderelay.tools.mcp.configured_server import ServerLimits
+from coderelay.tools.mcp.server_listing import ServerRows
 
 _SECONDS = 10.0
 _MARKS = {"running": "✓", "starting": "✗", "failed": "✗"}

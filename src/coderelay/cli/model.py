@@ -12,9 +12,9 @@ from coderelay.cli.startup.interrupts import CtrlCAsException
 from coderelay.client.ask_text import agrees
 from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.language import retell, t
-from coderelay.models.local.install_weights import Progress, install
-from coderelay.models.local.offers import Download, find_offer, offers
-from coderelay.models.local.weights import Weights, WeightsFolder, check_gguf, check_name, models_folder
+from coderelay.models.local.downloadable_weights import Download, find_offer, offers
+from coderelay.models.local.installed_weights import Weights, WeightsFolder, check_gguf, check_name, models_folder
+from coderelay.models.local.weights_installation import Progress, install
 from coderelay.models.provider import KNOWN
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.surfaces.standard_streams import draw

@@ -21,7 +21,7 @@ from coderelay.config.display_path import display_path, escaped
 from coderelay.config.load import home_of
 from coderelay.config.trust import agree_to_broad, is_agreed_to, trust, untrust
 from coderelay.config.trust_review import review_folder
-from coderelay.host.command_facts import facts_about
+from coderelay.host.command_disk_lookup import facts_about
 from coderelay.host.host import Host
 from coderelay.policy.shell.command_verdict import CommandVerdict, judge_command
 from coderelay.policy.shell.requested_rights import DiskFacts, rights_of

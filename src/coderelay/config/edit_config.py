@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from coderelay.config.display_path import display_path, escaped
-from coderelay.config.folder_limits import rule_of
+from coderelay.config.folder_override_rules import rule_of
 from coderelay.config.parse_config import parse_object, read_document
 from coderelay.config.paths import folder_file, person_file
 from coderelay.config.read_config import open_beneath, read_folder_file, read_person_file

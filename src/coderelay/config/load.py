@@ -7,26 +7,26 @@ from typing import Any
 
 from msgspec import Struct
 
-from coderelay.config.config_files import folder_settings, person_settings
 from coderelay.config.mcp_json import mcp_json_file
 from coderelay.config.paths import OWN_FOLDER, folder_file, person_file
 from coderelay.config.redaction import hide_secrets
+from coderelay.config.setting_layers import folder_settings, person_settings
 from coderelay.config.settings import Language, Settings, Unattended
 from coderelay.config.trust import is_trusted, trust_file
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.languages import LANGUAGES, locale_language
 from coderelay.protocol.translatable import say
 
-Marks = tuple[tuple[int, int, int] | None, ...]
+FileStamps = tuple[tuple[int, int, int] | None, ...]
 """For each file that `load` reads, its modification time, size and inode, or None if it does not exist or does not
 matter."""
 
 
 class Config(Struct, frozen=True):
-    """The configuration that counts in `folder`, or outside of any folder if that is None. `model` is None if nobody
+    """The configuration that applies in `folder`, or outside of any folder if that is None. `model` is None if nobody
     has set one; then `detect` finds one. `untrusted` holds the settings that the folder wants and does not get, by
     key, with secrets hidden; `untrusted_files` has the file of each, as a path in the folder. `files` are the files
-    that were read; `marks` describe them as they were just before."""
+    that were read; `stamps` describe them as they were just before."""
 
     home: str
     model: str | None
@@ -37,7 +37,7 @@ class Config(Struct, frozen=True):
     untrusted_files: dict[str, str] = {}
     files: tuple[str, ...] = ()
     folder: str | None = None
-    marks: Marks = ()
+    stamps: FileStamps = ()
 
     @property
     def database(self) -> str:
@@ -78,22 +78,22 @@ class CurrentConfig:
     def of(self, folder: str) -> Config:
         """The same object until a file changes. Raises BadInput if anything is wrong."""
         known = self._known.get(folder)
-        if known is None or known.marks != _marks(self.home, folder):
+        if known is None or known.stamps != _stamps(self.home, folder):
             known = self._known[folder] = _load(self.home, self._env, folder)
         return known
 
 
 def _load(home: str, env: Mapping[str, str], cwd: str | None) -> Config:
-    marks = () if cwd is None else _marks(home, cwd)
+    stamps = () if cwd is None else _stamps(home, cwd)
     mine = person_settings(home)
     files = () if mine is None else (person_file(home),)
     settings = mine or Settings()
     untrusted: dict[str, Any] = {}
     untrusted_files: dict[str, str] = {}
     if cwd is not None and (layered := folder_settings(home, cwd, settings)) is not None:
-        trusted = bool(layered.loosening) and is_trusted(home, cwd, layered.loosening)
+        trusted = bool(layered.needs_trust) and is_trusted(home, cwd, layered.needs_trust)
         settings = layered.trusted if trusted else layered.untrusted
-        untrusted = {} if trusted else hide_secrets(layered.loosening)
+        untrusted = {} if trusted else hide_secrets(layered.needs_trust)
         untrusted_files = {} if trusted else layered.files
         files = (*files, *(path for path in (folder_file(cwd), mcp_json_file(cwd)) if os.path.lexists(path)))
     return Config(
@@ -106,14 +106,14 @@ def _load(home: str, env: Mapping[str, str], cwd: str | None) -> Config:
         untrusted_files=untrusted_files,
         files=files,
         folder=cwd,
-        marks=marks,
+        stamps=stamps,
     )
 
 
-def _marks(home: str, cwd: str) -> Marks:
+def _stamps(home: str, cwd: str) -> FileStamps:
     person, of_folder, mcp, trust = _files(home, cwd)
-    wanted = _mark(of_folder), _mark(mcp)
-    return _mark(person), *wanted, _mark(trust) if any(wanted) else None  # otherwise there is nothing to trust
+    wanted = _stamp(of_folder), _stamp(mcp)
+    return _stamp(person), *wanted, _stamp(trust) if any(wanted) else None  # otherwise there is nothing to trust
 
 
 @lru_cache(64)
@@ -121,7 +121,7 @@ def _files(home: str, cwd: str) -> tuple[str, str, str, str]:
     return person_file(home), folder_file(cwd), mcp_json_file(cwd), trust_file(home)
 
 
-def _mark(path: str) -> tuple[int, int, int] | None:
+def _stamp(path: str) -> tuple[int, int, int] | None:
     try:
         found = os.stat(path)
     except OSError:

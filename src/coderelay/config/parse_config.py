@@ -1,6 +1,6 @@
 """Parse and check one configuration file. Raises BadInput that names the file, the key and what is right.
 
-What is wrong with a file is found out by `error_text`, which is loaded only then.
+What is wrong with a file is found out by `validation_errors`, which is loaded only then.
 """
 
 import re
@@ -77,13 +77,13 @@ def _join(tree: Tree, more: Tree) -> bool:
 
 
 def _about_text(content: bytes, file: str) -> BadInput:
-    from coderelay.config.error_text import about_text  # loaded only if something is wrong
+    from coderelay.config.validation_errors import about_text  # loaded only if something is wrong
 
     return about_text(content, file)
 
 
 def _about_value(tree: Tree, file: str) -> BadInput:
-    from coderelay.config.error_text import about_value  # loaded only if something is wrong
+    from coderelay.config.validation_errors import about_value  # loaded only if something is wrong
 
     return about_value(tree, file)
 

@@ -13,9 +13,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.config.config_files import folder_settings, person_settings
 from coderelay.config.display_path import display_path
 from coderelay.config.paths import folder_file
+from coderelay.config.setting_layers import folder_settings, person_settings
 from coderelay.config.settings import Settings
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.translatable import say
@@ -37,7 +37,7 @@ class TrustRecords(Struct, frozen=True, omit_defaults=True):
 def wishes(home: str, folder: str) -> dict[str, Any]:
     """The keys of the folder's file that loosen something, as written there, trusted or not."""
     layered = folder_settings(home, folder, person_settings(home) or Settings())
-    return {} if layered is None else layered.loosening
+    return {} if layered is None else layered.needs_trust
 
 
 def is_trusted(home: str, folder: str, wanted: Mapping[str, Any]) -> bool:

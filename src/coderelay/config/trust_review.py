@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from coderelay.config.config_files import folder_settings, person_settings
+from coderelay.config.setting_layers import folder_settings, person_settings
 from coderelay.config.settings import Settings
 from coderelay.config.skills_and_commands.discovery import FoundText
 from coderelay.config.skills_and_commands.folder_texts import texts_of_folder
@@ -34,7 +34,7 @@ class TrustReview(Struct, frozen=True):
 def review_folder(home: str, user_home: str, folder: str) -> TrustReview:
     """Read everything once. Raises BadInput if the configuration is wrong."""
     layered = folder_settings(home, folder, person_settings(home) or Settings())
-    wanted, files = ({}, {}) if layered is None else (layered.loosening, layered.files)
+    wanted, files = ({}, {}) if layered is None else (layered.needs_trust, layered.files)
     found = texts_of_folder(home=home, user_home=user_home, folder=folder)
     texts = {each.key: each.digest for each in found}
     settings = () if is_trusted(home, folder, wanted) else _settings(wanted, files)

@@ -4,8 +4,8 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from coderelay.host.checkpoints import before_prompt, changes_nothing, forget_wait
 from coderelay.host.loaded_session import carried_out
+from coderelay.host.snapshot_timing import before_prompt, changes_nothing, forget_wait
 from coderelay.host.turn import HostTurn
 from coderelay.protocol.asks import Allow, Answers, Decision, DenyAndStop, OfferAsk, PlanDecision
 from coderelay.protocol.calls import Call, Finished, Need, Outcome
@@ -100,7 +100,7 @@ class BlockingAgentTurn(HostTurn):
         if not isinstance(outcome, Finished):
             return outcome
         known = self.state.calls.get(call.id)
-        seen = await self.look_at(call, known.judged.need if known is not None else need, outcome)
+        seen = await self.with_hook_feedback(call, known.judged.need if known is not None else need, outcome)
         return self._context.secrets.hide_outcome(seen)
 
     async def _propose(self, call: Call, need: Need) -> None:
@@ -124,7 +124,7 @@ class BlockingAgentTurn(HostTurn):
     async def _judge(self, call: Call, need: Need) -> Judged:
         judged = await self._context.judging.judge(self.state, [call], [need])
         if (hooks := self._hooks) is not None:
-            judged = await hooks.tighten(self, [call], judged)
+            judged = await hooks.run_pre_tool_hooks(self, [call], judged)
         return judged[0]
 
     def _is_held(self, call_id: CallId) -> bool:

@@ -1,7 +1,7 @@
 """Spending limits: whether a session or a day has used up its budget, and the ask that follows."""
 
+from coderelay.host.configured_folders import ConfiguredFolders
 from coderelay.host.family import family_of
-from coderelay.host.folder import ConfiguredFolders
 from coderelay.host.loaded_sessions import LoadedSessions
 from coderelay.protocol.asks import BudgetAsk
 from coderelay.protocol.ids import new_ask_id

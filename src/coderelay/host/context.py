@@ -8,12 +8,12 @@ from msgspec import Struct
 
 from coderelay.agents.agent import Agent
 from coderelay.host.budget import Spending
-from coderelay.host.folder import ConfiguredFolders
-from coderelay.host.judging import Judging
-from coderelay.host.lending import Lending
+from coderelay.host.call_judge import CallJudge
+from coderelay.host.configured_folders import ConfiguredFolders
 from coderelay.host.live_relay import LiveRelay
 from coderelay.host.loaded_sessions import LoadedSessions
 from coderelay.host.ownership import Ownership
+from coderelay.host.resource_lending import ResourceLending
 from coderelay.host.turn_files import OpenTurnFiles
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.commands import Command, Outcome
@@ -22,7 +22,7 @@ from coderelay.store.store import Store
 from coderelay.workspace.processes.processes import Processes
 
 if TYPE_CHECKING:
-    from coderelay.host.background import Backgrounds
+    from coderelay.host.background_commands import BackgroundCommands
     from coderelay.host.machine_queries import Machine
 
 
@@ -42,25 +42,25 @@ class HostContext(Struct, frozen=True, dict=True):
     secrets: Secrets
     turn_files: OpenTurnFiles
     machine: "Machine"
-    lending: Lending
+    lending: ResourceLending
 
     @cached_property
     def sessions(self) -> LoadedSessions:
         return LoadedSessions(self.store)
 
     @cached_property
-    def judging(self) -> Judging:
-        return Judging(self.sessions, self.folders)
+    def judging(self) -> CallJudge:
+        return CallJudge(self.sessions, self.folders)
 
     @cached_property
     def spending(self) -> Spending:
         return Spending(self.sessions, self.folders)
 
     @cached_property
-    def backgrounds(self) -> "Backgrounds":
-        from coderelay.host.background import Backgrounds  # imported late: most processes have none
+    def backgrounds(self) -> "BackgroundCommands":
+        from coderelay.host.background_commands import BackgroundCommands  # imported late: most processes have none
 
-        return Backgrounds(self.ownership)
+        return BackgroundCommands(self.ownership)
 
     def runs_background(self, session: SessionId) -> bool:
         """Whether background commands of a session run in this process."""

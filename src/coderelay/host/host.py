@@ -8,17 +8,17 @@ from msgspec.structs import replace
 
 from coderelay.client.client import NO_CAPABILITIES, Capabilities
 from coderelay.client.lent_resources import Lent
-from coderelay.host.can_run import is_elsewhere, present, require_folder, require_machine, why_not, why_not_so
-from coderelay.host.commands import answer, carry_out
-from coderelay.host.connection import Connection
+from coderelay.host import run_requirements
+from coderelay.host.ask_queries import answer_ask_query, permissions_open
 from coderelay.host.context import HostContext
 from coderelay.host.deadlines import now
 from coderelay.host.family import children_of, waits_for, without_children
 from coderelay.host.feed import Feed
-from coderelay.host.list_asks import answer_ask_query, permissions_open
 from coderelay.host.loaded_session import LoadedSession
-from coderelay.host.snapshot_file import export_state, write_snapshot
-from coderelay.host.wakeups import Wakeups
+from coderelay.host.session_commands import answer, carry_out
+from coderelay.host.session_snapshot_file import export_state, write_snapshot
+from coderelay.host.session_supervisor import SessionSupervisor
+from coderelay.host.surface_connection import Connection
 from coderelay.policy.approvals import ANY_MACHINE, approval_of
 from coderelay.protocol.asks import Allow, Approval, DenyAndStop, PermissionAsk
 from coderelay.protocol.commands import (
@@ -97,7 +97,7 @@ from coderelay.session.next_action import needs_owner
 from coderelay.session.state import State, todos
 
 if TYPE_CHECKING:
-    from coderelay.host.children import Children
+    from coderelay.host.child_sessions import ChildSessions
     from coderelay.host.machine_queries import MachineQuery
     from coderelay.host.session_queries import SessionQuery
 
@@ -113,7 +113,7 @@ class Host:
         self.store = context.store
         self.load = context.sessions.load
         self._sessions = context.sessions
-        self._wakeups = Wakeups(context, lambda command: self.send(command))  # late: tests replace `send`
+        self._supervisor = SessionSupervisor(context, lambda command: self.send(command))  # tests replace `send`
         self._is_closed = False
 
     async def check(self) -> None:
@@ -133,15 +133,15 @@ class Host:
         if isinstance(command, StopBackground):
             return await self.context.backgrounds.carry_out(loaded, command)
         if isinstance(command, WriteSnapshot):
-            if not is_elsewhere(decide.require(loaded.state), self.context):
+            if not run_requirements.is_on_other_machine(decide.require(loaded.state), self.context):
                 await write_snapshot(loaded, self.context.agents)
             return Unchanged(loaded.state.head)
         if isinstance(command, ForkSession):
-            from coderelay.host.forking import fork_session  # imported late: sessions are seldom forked
+            from coderelay.host.session_fork import fork_session  # imported late: sessions are seldom forked
 
             return await fork_session(loaded, command, self.context)
         if isinstance(command, SetSetting | TrustFolder):
-            from coderelay.host.person_files import change_person_file  # imported late: people seldom do this
+            from coderelay.host.config_changes import change_person_file  # imported late: people seldom do this
 
             return change_person_file(loaded, command, self.context, capabilities)
         if isinstance(command, MoveSession):
@@ -152,8 +152,8 @@ class Host:
         if isinstance(command, AnswerAsk) and _reaches_further(loaded.state, command):
             outcome = await self._answer_for_more(loaded, command)
         else:
-            brings_id = self._brings_id(loaded.state, command)
-            outcome = await carry_out(loaded, command, self.context, capabilities, brings_id=brings_id)
+            own_ids = self._has_own_ids(loaded.state, command)
+            outcome = await carry_out(loaded, command, self.context, capabilities, has_own_session_ids=own_ids)
         if isinstance(command, ConfigureSession | RevokeApproval) and open_tasks(loaded.state):
             await self._children().tighten(loaded.state, command.by)
         if isinstance(command, AnswerAsk) and isinstance(outcome, Accepted):
@@ -163,12 +163,12 @@ class Host:
             ):
                 await self.send(StopTurn(session=parent.session, by=command.by))  # its whole turn
             at_rest = loaded.state.turn is None and not loaded.state.deleted
-            if at_rest and not is_elsewhere(loaded.state.settings, self.context):
+            if at_rest and not run_requirements.is_on_other_machine(loaded.state.settings, self.context):
                 await write_snapshot(loaded, self.context.agents)  # the decision on a plan has ended the turn
         cleared = isinstance(command, ClearHistory) and isinstance(outcome, Accepted)
-        if cleared and not is_elsewhere(loaded.state.settings, self.context):
+        if cleared and not run_requirements.is_on_other_machine(loaded.state.settings, self.context):
             await write_snapshot(loaded, self.context.agents)
-        self._wakeups.wake(loaded)
+        self._supervisor.wake(loaded)
         return outcome
 
     async def get(self, query: Query[Value], capabilities: Capabilities = NO_CAPABILITIES) -> Value:
@@ -180,9 +180,9 @@ class Host:
         match query:
             case ListSettings():
                 folder = query.cwd if query.session is None else await self._folder(query.session)
-                return self.context.folders.settings_shown(present(folder or ""))
+                return self.context.folders.settings_shown(run_requirements.existing_folder(folder or ""))
             case ShowTrust():
-                from coderelay.host.person_files import untrusted_in  # imported late: people seldom ask for this
+                from coderelay.host.config_changes import untrusted_in  # imported late: people seldom ask for this
 
                 return untrusted_in(await self.load(query.session), self.context, capabilities)
             case ListSessions():
@@ -235,7 +235,7 @@ class Host:
                 await self._sessions.summary(query.session)
                 settings = decide.require((await self.load(query.session)).state)
                 wanted = replace(settings, model=query.model or settings.model, agent=query.agent or settings.agent)
-                return why_not_so(wanted, self.context)
+                return run_requirements.why_cannot_run_with(wanted, self.context)
             case WhyWaiting():
                 return await self._why_waiting((await self.load(query.session)).state)
 
@@ -244,7 +244,7 @@ class Host:
         loaded = await self.load(session)
         if loaded.state.head == 0:
             raise UnknownSession(session)
-        with self._wakeups.following(loaded):
+        with self._supervisor.following(loaded):
             async with aclosing(Feed(loaded, after).events()) as events:
                 async for event in events:
                     yield event
@@ -253,11 +253,11 @@ class Host:
         self, after: Mapping[SessionId, int] | None = None
     ) -> AsyncGenerator[tuple[SessionId, Recorded | Live], None]:
         self._refuse_when_closed()
-        from coderelay.host.feed_of_all import FeedOfAll  # imported late: most processes follow one session
+        from coderelay.host.all_sessions_feed import AllSessionsFeed  # imported late: most follow one session
 
-        feed = FeedOfAll(self._sessions)
+        feed = AllSessionsFeed(self._sessions)
         await feed.begin(after or {})
-        with self._wakeups.following_all(feed):
+        with self._supervisor.following_all(feed):
             async with aclosing(feed.events()) as events:
                 async for event in events:
                     yield event
@@ -270,11 +270,11 @@ class Host:
 
     def attended(self) -> int:
         """How many sessions this process follows, works on or waits for."""
-        return len(self._wakeups)
+        return self._supervisor.attended_count
 
     async def close(self) -> None:
         self.store.hurry()  # a worker may wait for a lock
-        await self._wakeups.close()
+        await self._supervisor.close()
         self._is_closed = True
         await self.context.close()
 
@@ -283,18 +283,18 @@ class Host:
         if self._is_closed:
             raise StoreFailed("this host was closed", "Nothing was changed.")
 
-    def _brings_id(self, state: State, command: Command) -> bool:
+    def _has_own_ids(self, state: State, command: Command) -> bool:
         """Whether the agent of the session that a command is for has sessions of its own."""
         chosen = command.agent if isinstance(command, CreateSession) else state.settings and state.settings.agent
         agent = self.context.agents.get(chosen or "")
-        return agent is not None and agent.brings_id
+        return agent is not None and agent.has_own_session_ids
 
     async def _undo(self, loaded: LoadedSession, command: UndoTurn) -> Outcome:
         """Undo the last turn. The files are restored before the event is written: if this process dies in between,
         the same undo finds them done."""
         past = decide.undoable(loaded.state)
-        require_machine(decide.require(loaded.state), self.context)
-        present(past.cwd)
+        run_requirements.require_machine(decide.require(loaded.state), self.context)
+        run_requirements.existing_folder(past.cwd)
         event = await self.context.turn_files().undo(past, command.by)
         if not await loaded.append(lambda state: decide.undone(state, event)):
             decide.require(loaded.state)
@@ -303,19 +303,19 @@ class Host:
         return Undone(event.restored, event.removed, event.conflicts, loaded.state.head)
 
     async def _move(self, loaded: LoadedSession, command: MoveSession) -> Outcome:
-        from coderelay.host.moving import move_here  # imported late: sessions seldom move
+        from coderelay.host.session_move import move_here  # imported late: sessions seldom move
 
         outcome = await move_here(loaded, command, self.context)
-        self._wakeups.wake(loaded)
+        self._supervisor.wake(loaded)
         return outcome
 
-    def _children(self) -> "Children":
-        from coderelay.host.children import Children  # imported late: most processes have none
+    def _children(self) -> "ChildSessions":
+        from coderelay.host.child_sessions import ChildSessions  # imported late: most processes have none
 
-        return Children(self.context, self.send)
+        return ChildSessions(self.context, self.send)
 
     async def _folder(self, session: SessionId) -> str:
-        return require_folder(decide.require((await self.load(session)).state), self.context)
+        return run_requirements.require_folder(decide.require((await self.load(session)).state), self.context)
 
     async def _answer_about_session(self, query: "SessionQuery") -> object:
         from coderelay.host.session_queries import answer_session_query  # imported late: only people ask for this
@@ -338,7 +338,7 @@ class Host:
             state.owner is not None and not await self.context.ownership.may_follow(state.owner)
         ):
             return None
-        return why_not(state, self.context) or "coder resume continues it"
+        return run_requirements.why_cannot_run(state, self.context) or "coder resume continues it"
 
     async def _approvals_in(self, query: ListApprovals) -> list[Approval]:
         own = [] if query.session is None else list((await self.load(query.session)).state.approvals.values())

@@ -1,4 +1,4 @@
-"""LiveRelay of live output (text that is still being written) with the other processes on this machine."""
+"""Relays live output (text that is still being written) to and from the other processes on this machine."""
 
 from collections.abc import Collection, Mapping
 
@@ -38,8 +38,8 @@ class OutgoingLive:
 
 
 class LiveRelay:
-    """Sends and receives live pieces; the polling loop of `Wakeups` calls `tick` again and again. It does nothing in
-    the first moments of a process, so that a short run pays nothing for followers that may never come."""
+    """Sends and receives live pieces; the polling loop of the supervisor calls `tick` again and again. It does
+    nothing in the first moments of a process, so that a short run pays nothing for followers that may never come."""
 
     def __init__(self, file: LiveFile, starts_at: float) -> None:
         self._file = file

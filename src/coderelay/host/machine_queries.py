@@ -7,17 +7,17 @@ from typing import Literal, Protocol
 from msgspec.structs import replace
 
 from coderelay.client.model_names import agent_for
-from coderelay.host.can_run import (
-    check_folder,
-    folder_exists,
-    present,
-    require_machine,
-    why_not_so,
-    why_not_there,
-)
 from coderelay.host.context import HostContext
-from coderelay.host.mcp_servers import Servers
+from coderelay.host.mcp_interface import Servers
 from coderelay.host.ownership import Ownership
+from coderelay.host.run_requirements import (
+    check_folder,
+    existing_folder,
+    folder_exists,
+    require_machine,
+    why_cannot_run_with,
+    why_folder_unavailable,
+)
 from coderelay.protocol.errors import BadInput, CannotRun, ToolFailed
 from coderelay.protocol.machine_identity import MachineIdentity
 from coderelay.protocol.queries import (
@@ -134,7 +134,7 @@ async def answer_machine_query(query: MachineQuery, state: State | None, context
         case ShowDiff():
             return await _diff(query, state, context)
         case ListFiles():
-            return await machine.files_in(present(_files_of(query.cwd, state, context)))
+            return await machine.files_in(existing_folder(_files_of(query.cwd, state, context)))
         case ListFolders():
             return await machine.folders_in(query.path, query.roots, hidden=query.hidden)
         case ListRecentFolders():
@@ -142,7 +142,7 @@ async def answer_machine_query(query: MachineQuery, state: State | None, context
         case ReadFile():
             assert state is not None
             assert state.settings is not None
-            present(_files_of(None, state, context))
+            existing_folder(_files_of(None, state, context))
             return await read_file(query, state.settings, context)
         case ShowHost():
             assert state is not None
@@ -185,7 +185,7 @@ async def _why_not_new(query: WhyNotRun, context: HostContext) -> str | None:
     if query.cwd is None:
         raise BadInput("name either a session or a folder")
     settings = SessionSettings(cwd=query.cwd, agent=query.agent or "", model=query.model or "", mode="default")
-    if (problem := why_not_there(settings, context)) is not None:
+    if (problem := why_folder_unavailable(settings, context)) is not None:
         return problem
     try:
         check_folder(query.cwd)
@@ -195,7 +195,7 @@ async def _why_not_new(query: WhyNotRun, context: HostContext) -> str | None:
             settings = replace(settings, model=model, agent=query.agent or agent_for(model, found.agent))
     except BadInput as refused:
         return str(refused)
-    return why_not_so(settings, context)
+    return why_cannot_run_with(settings, context)
 
 
 async def _title(text: str, settings: SessionSettings, context: HostContext) -> str:

@@ -15,7 +15,7 @@ from coderelay.workspace.processes.supervisor_handle import CannotStart, Process
 from coderelay.workspace.processes.supervisor_handle import FinishedCommand as Ended
 
 
-class Shell:
+class PersonShell:
     """The runner of shell turns, in the place of an agent."""
 
     def __init__(self, context: HostContext) -> None:

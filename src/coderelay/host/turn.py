@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from coderelay.host.checkpoints import before_change, before_wait, files_left
 from coderelay.host.context import HostContext, Send
 from coderelay.host.deadlines import now
 from coderelay.host.loaded_session import LoadedSession, carried_out
+from coderelay.host.snapshot_timing import before_change, before_wait, files_left
 from coderelay.protocol.asks import Decision, OfferAsk, PermissionAsk
 from coderelay.protocol.calls import Call, Failed, Finished, Need, Outcome, Stopped, Unknown
 from coderelay.protocol.errors import Fenced, MustAsk, StoreFailed
@@ -25,10 +25,10 @@ from coderelay.session.state import OpenTurn, SessionSettings, State
 from coderelay.session.unrun_calls import outcome_without_running
 
 if TYPE_CHECKING:
-    from coderelay.host.background import SessionBackground
+    from coderelay.host.background_commands import SessionBackground
     from coderelay.host.hooks.hooks import Hooks
-    from coderelay.host.live_output import LiveOutput
-    from coderelay.host.partial_log import PartialLog
+    from coderelay.host.live_command_output import LiveCommandOutput
+    from coderelay.host.partial_message_log import PartialMessageLog
     from coderelay.session.blocking_turns import Continuation
 
 Effect = Callable[[Call], Awaitable[Outcome]]
@@ -46,7 +46,7 @@ class HostTurn:
         self._tasks: set[CallId] = set()
         self._performed: set[CallId] = set()
         self._background: SessionBackground | None = None
-        self._listening: dict[CallId, LiveOutput] = {}
+        self._listening: dict[CallId, LiveCommandOutput] = {}
         self._is_shell = loaded.state.turn.started.task == "shell"
         self._partials = self._open_partials(loaded.state.turn)
         self._loaded = loaded
@@ -77,9 +77,9 @@ class HostTurn:
     async def give_task(self, call: CallId, description: str, prompt: str, subagent: str = "") -> Finished:
         """Run a task in a child session. If this process merely shuts down, the child is left as it is, and the next
         owner reads from its log how it ended."""
-        from coderelay.host.children import Children  # imported late: most turns give no task
+        from coderelay.host.child_sessions import ChildSessions  # imported late: most turns give no task
 
-        children = Children(self._context, self._send)
+        children = ChildSessions(self._context, self._send)
         child = await children.open(self.state, call, description, subagent)
         self._tasks.add(call)
         try:
@@ -94,12 +94,14 @@ class HostTurn:
         """Whether the call has opened a child session that nobody wants to end."""
         return call in self._tasks and not self.is_stopped
 
-    def _open_partials(self, turn: OpenTurn) -> "PartialLog | None":
+    def _open_partials(self, turn: OpenTurn) -> "PartialMessageLog | None":
         if turn.started.partials != "always":
             return None
-        from coderelay.host.partial_log import PartialLog  # imported late: few people keep partial messages
+        from coderelay.host.partial_message_log import (
+            PartialMessageLog,  # imported late: few people keep partial messages
+        )
 
-        return PartialLog(turn.started.turn_id, turn.partials, self._keep_partials)
+        return PartialMessageLog(turn.started.turn_id, turn.partials, self._keep_partials)
 
     async def _keep_partials(self) -> None:
         with suppress(Fenced):  # the turn is somebody else's now; nobody has been shown what is lost here
@@ -125,9 +127,9 @@ class HostTurn:
         )
 
     def listener(self, call: CallId) -> Callable[[bytes], None]:
-        from coderelay.host.live_output import LiveOutput  # imported late: most turns run no command
+        from coderelay.host.live_command_output import LiveCommandOutput  # imported late: most turns run no command
 
-        self._listening[call] = LiveOutput(call, self._context.secrets.hide, self.show)
+        self._listening[call] = LiveCommandOutput(call, self._context.secrets.hide, self.show)
         return self._listening[call].hear
 
     def end_listening(self, call: CallId) -> str:
@@ -153,9 +155,9 @@ class HostTurn:
         await self._write(lambda state: turn_events.attach(state, agent_session_id, model, tools))
 
     async def keep(self, messages: Sequence[str], form: str = "cowork") -> None:
-        from coderelay.client.views.verbatim_message import verbatim_message  # imported late: few agents need this
+        from coderelay.host.raw_agent_message import raw_message_event  # imported late: few agents need this
 
-        kept = [verbatim_message(self.id, each, form, self._context.secrets.hide) for each in messages]
+        kept = [raw_message_event(self.id, each, form, self._context.secrets.hide) for each in messages]
         self._finish_partials()
         await self._write(lambda state: verbatim_messages.keep(state, kept))
 
@@ -199,8 +201,8 @@ class HostTurn:
         plan_ask, why_go_on = new_ask_id(self.session), ""
         try:
             if (hooks := self._hooks) is not None:
-                judged = await hooks.tighten(self, message.calls, judged)
-                why_go_on = await hooks.why_go_on(self, message) if final else ""
+                judged = await hooks.run_pre_tool_hooks(self, message.calls, judged)
+                why_go_on = await hooks.run_stop_hooks(self, message) if final else ""
         except asyncio.CancelledError:
             if self.is_stopped:  # the message is kept; nothing follows from it
                 await self._write(
@@ -220,14 +222,14 @@ class HostTurn:
 
     async def finish(self) -> None:
         hooks = self._hooks
-        why_go_on = await hooks.why_go_on(self, None) if hooks is not None else ""
+        why_go_on = await hooks.run_stop_hooks(self, None) if hooks is not None else ""
         tree = await files_left(self.state, self._context.turn_files)
         await self._write(lambda state: turn_events.finish(state, now=now(), tree=tree, why_go_on=why_go_on))
 
-    async def look_at(self, call: Call, need: Need, finished: Finished) -> Finished:
+    async def with_hook_feedback(self, call: Call, need: Need, finished: Finished) -> Finished:
         """The result of a call that has just succeeded, with the feedback of hooks."""
         hooks = self._hooks
-        return finished if hooks is None else await hooks.look_at(self, call, need, finished)
+        return finished if hooks is None else await hooks.run_post_tool_hooks(self, call, need, finished)
 
     async def perform(self, calls: Sequence[Call], effect: Effect) -> None:
         started = await self._start(calls)
@@ -383,7 +385,7 @@ class _Running:
     async def _hear_hooks(self, finished: Finished) -> None:
         self.cut = True
         need = self._turn.state.calls[self.call.id].judged.need
-        self.outcome = await self._turn.look_at(self.call, need, finished)
+        self.outcome = await self._turn.with_hook_feedback(self.call, need, finished)
         self.cut = False
 
     def ended(self) -> Outcome:

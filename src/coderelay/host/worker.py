@@ -9,12 +9,12 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from coderelay.agents.agent import Agent
-from coderelay.host.can_run import is_elsewhere, may_claim, why_not
-from coderelay.host.checkpoints import files_left, large_repository_prepared
 from coderelay.host.context import HostContext, Send
 from coderelay.host.deadlines import now
 from coderelay.host.loaded_session import LoadedSession
-from coderelay.host.snapshot_file import write_snapshot
+from coderelay.host.run_requirements import is_on_other_machine, may_claim, why_cannot_run
+from coderelay.host.session_snapshot_file import write_snapshot
+from coderelay.host.snapshot_timing import files_left, large_repository_prepared
 from coderelay.host.turn import HostTurn
 from coderelay.host.turn_files import OpenTurnFiles
 from coderelay.protocol.calls import Outcome
@@ -109,7 +109,7 @@ class Worker:
 
     @property
     def _is_elsewhere(self) -> bool:
-        return is_elsewhere(self._loaded.state.settings, self._context)
+        return is_on_other_machine(self._loaded.state.settings, self._context)
 
     async def _give_way(self) -> None:
         """After an answer, the process that had the session and still attends it comes first; then the one where the
@@ -126,11 +126,11 @@ class Worker:
         """The outcomes of task calls that a dead owner left open; None while their children are at work. `ends`: the
         turn is only to be ended, so the children are stopped."""
         state = self._loaded.state
-        if not open_tasks(state) or (not ends and why_not(state, self._context) is not None):
+        if not open_tasks(state) or (not ends and why_cannot_run(state, self._context) is not None):
             return {}
-        from coderelay.host.children import Children  # imported late: most sessions give no tasks
+        from coderelay.host.child_sessions import ChildSessions  # imported late: most sessions give no tasks
 
-        children = Children(self._context, self._send)
+        children = ChildSessions(self._context, self._send)
         if ends:
             await children.stop_open(state)
             return {}
@@ -170,8 +170,8 @@ class Worker:
                 gone=gone,
                 rejudge=rejudge,
                 ends=children,
-                blocking=agent is not None and agent.blocks,
-                verbatim=agent is not None and agent.verbatim,
+                blocking=agent is not None and agent.runs_own_loop,
+                verbatim=agent is not None and agent.stores_raw_messages,
                 partials=self._partials(state),
             ),
         )
@@ -285,9 +285,9 @@ class Worker:
         """What runs the turn: an agent, or for the person's own commands the shell."""
         if not shell_turns.is_next(state):
             return self._agent(state)
-        from coderelay.host.person_shell import Shell  # imported late, with the first of these commands
+        from coderelay.host.person_shell import PersonShell  # imported late, with the first of these commands
 
-        return Shell(self._context)
+        return PersonShell(self._context)
 
 
 async def _run(agent: Runner, turn: HostTurn, files: OpenTurnFiles) -> None:

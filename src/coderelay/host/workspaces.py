@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from coderelay.agents.agent import Turn
-from coderelay.host.folder import ConfiguredFolders
-from coderelay.host.lending import Lending
+from coderelay.host.configured_folders import ConfiguredFolders
+from coderelay.host.resource_lending import ResourceLending
 from coderelay.workspace.processes.environment import command_environment
 from coderelay.workspace.processes.processes import Processes
 from coderelay.workspace.processes.session_processes import CommandContext
@@ -25,7 +25,7 @@ class Workspaces:
         env: Mapping[str, str],
         folders: ConfiguredFolders,
         processes: Processes,
-        lending: Lending,
+        lending: ResourceLending,
     ) -> None:
         self._home = home
         self._env = env

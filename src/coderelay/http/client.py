@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from coderelay.http.address import parse_address, without_user
 from coderelay.http.dial import dial, proxy_for
 from coderelay.http.errors import NoResponse, ServerMisbehaved
-from coderelay.http.wire import Wire
+from coderelay.http.socket_connection import SocketConnection
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.translatable import say
 
 if TYPE_CHECKING:
-    from coderelay.http.body import Head
+    from coderelay.http.response_decoder import Head
 
 
 class HttpClient:
@@ -43,7 +43,7 @@ class HttpClient:
         self._connect_seconds = connect_seconds
         self._idle_seconds = idle_seconds
         self._keep_seconds = keep_seconds
-        self._kept: tuple[Wire, float] | None = None
+        self._kept: tuple[SocketConnection, float] | None = None
 
     def get(self, path: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager["Response"]:
         """Like `post`, without a body."""
@@ -88,10 +88,12 @@ class HttpClient:
         wire = await dial(self._address, self._proxy, self._env, self._connect_seconds)
         return await self._exchange(wire, head, body)
 
-    async def _exchange(self, wire: Wire, head: bytes, body: bytes) -> "Response":
+    async def _exchange(self, wire: SocketConnection, head: bytes, body: bytes) -> "Response":
         try:
             wire.send(head, body)
-            from coderelay.http.body import receive_head  # loaded while the server works on its first answer
+            from coderelay.http.response_decoder import (
+                receive_head,  # loaded while the server works on its first answer
+            )
 
             answer, rest = await receive_head(wire, self._idle_seconds)
             return Response(wire, answer, rest, self._idle_seconds)
@@ -107,7 +109,7 @@ class HttpClient:
         lines = [_field(name, value) for name, value in (fields | added | dict(headers)).items()]
         return "\r\n".join([f"{method} {target} HTTP/1.1", *lines, "", ""]).encode("latin-1")
 
-    def _take_kept(self) -> Wire | None:
+    def _take_kept(self) -> SocketConnection | None:
         if self._kept is None:
             return None
         (wire, since), self._kept = self._kept, None
@@ -126,8 +128,8 @@ class HttpClient:
 class Response:
     """The response to a request. Its body is read on demand."""
 
-    def __init__(self, wire: Wire, head: "Head", rest: bytes, idle_seconds: float) -> None:
-        from coderelay.http.body import body_of
+    def __init__(self, wire: SocketConnection, head: "Head", rest: bytes, idle_seconds: float) -> None:
+        from coderelay.http.response_decoder import body_of
 
         self.status = head.status
         self.headers = head.headers

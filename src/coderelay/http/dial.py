@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from coderelay.http.address import Address, parse_address, without_user
 from coderelay.http.errors import ServerMisbehaved
-from coderelay.http.wire import Wire
+from coderelay.http.socket_connection import SocketConnection
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.translatable import say
 
@@ -38,7 +38,7 @@ class Proxy(Struct, frozen=True):
         return {"proxy-authorization": self.authorization} if self.authorization else {}
 
 
-async def dial(address: Address, proxy: Proxy | None, env: Mapping[str, str], seconds: float) -> Wire:
+async def dial(address: Address, proxy: Proxy | None, env: Mapping[str, str], seconds: float) -> SocketConnection:
     """Return a connection that is ready for HTTP. `seconds` is the time limit for all steps together. Raises
     Broken."""
     secure = address.secure or (proxy is not None and proxy.address.secure)
@@ -51,14 +51,14 @@ async def dial(address: Address, proxy: Proxy | None, env: Mapping[str, str], se
         raise ServerMisbehaved(f"{what} through {proxy.name}" if proxy else what) from error
 
 
-async def _dial(address: Address, trust: _Trust | None) -> Wire:
+async def _dial(address: Address, trust: _Trust | None) -> SocketConnection:
     wire = await _connect(address)
     if trust is not None and address.secure:
         await _encrypt(wire, address, trust)
     return wire
 
 
-async def _dial_proxy(address: Address, proxy: Proxy, trust: _Trust | None) -> Wire:
+async def _dial_proxy(address: Address, proxy: Proxy, trust: _Trust | None) -> SocketConnection:
     with _said_of(proxy.name):
         wire = await _dial(proxy.address, trust)
         if trust is None or not address.secure:
@@ -68,7 +68,7 @@ async def _dial_proxy(address: Address, proxy: Proxy, trust: _Trust | None) -> W
     return wire
 
 
-async def _connect(address: Address) -> Wire:
+async def _connect(address: Address) -> SocketConnection:
     """Try the addresses of the host name in turn. If all fail, the first failure is reported."""
     loop = asyncio.get_running_loop()
     try:
@@ -79,7 +79,7 @@ async def _connect(address: Address) -> Wire:
     for host, seconds in [*((each, _NEXT_ADDRESS_SECONDS) for each in others), (last, None)]:
         try:
             async with asyncio.timeout(seconds):
-                return (await loop.create_connection(Wire, host, address.port))[1]
+                return (await loop.create_connection(SocketConnection, host, address.port))[1]
         except OSError as error:
             failure = failure or error
     assert failure is not None
@@ -98,7 +98,7 @@ async def _resolve(address: Address) -> list[str]:
     return list(dict.fromkeys(str(place[0]) for *_, place in found))
 
 
-async def _encrypt(wire: Wire, address: Address, trust: _Trust) -> None:
+async def _encrypt(wire: SocketConnection, address: Address, trust: _Trust) -> None:
     with _closed_on_failure(wire):
         try:
             await wire.start_tls(await trust, address.host)
@@ -108,8 +108,8 @@ async def _encrypt(wire: Wire, address: Address, trust: _Trust) -> None:
             raise _unreachable(error) from error
 
 
-async def _open_tunnel(wire: Wire, address: Address, proxy: Proxy) -> None:
-    from coderelay.http.body import receive_head  # the client loads it after its first request
+async def _open_tunnel(wire: SocketConnection, address: Address, proxy: Proxy) -> None:
+    from coderelay.http.response_decoder import receive_head  # the client loads it after its first request
 
     target = address.host_and_port
     lines = [f"CONNECT {target} HTTP/1.1", f"host: {target}"]
@@ -124,7 +124,7 @@ async def _open_tunnel(wire: Wire, address: Address, proxy: Proxy) -> None:
 
 
 @contextmanager
-def _closed_on_failure(wire: Wire) -> Generator[None]:
+def _closed_on_failure(wire: SocketConnection) -> Generator[None]:
     try:
         yield
     except BaseException:

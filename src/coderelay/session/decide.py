@@ -65,9 +65,9 @@ CARRY_OUT_THE_PLAN = "The plan is approved. Carry it out now."
 
 
 def create(
-    state: State, command: CreateSession, machine: MachineIdentity | None = None, *, brings_id: bool = False
+    state: State, command: CreateSession, machine: MachineIdentity | None = None, *, has_own_session_ids: bool = False
 ) -> list[AnyEvent]:
-    """`brings_id`: the agent has sessions of its own, and says later which one belongs to this one."""
+    """`has_own_session_ids`: the agent has sessions of its own, and says later which one belongs to this one."""
     if state.head > 0 or command.session == APPROVALS:
         raise BadInput(say("session {session} already exists", session=command.session))
     return [
@@ -79,7 +79,7 @@ def create(
             by=command.by,
             title=command.title,
             allowed_tools=command.allowed_tools,
-            agent_session_id=None if brings_id else command.session,
+            agent_session_id=None if has_own_session_ids else command.session,
             think=command.think,
             folders=command.folders,
             parent=command.parent,
@@ -97,9 +97,9 @@ def move(state: State, command: MoveSession, machine: MachineIdentity) -> list[A
     return [] if is_there else [SessionMoved(machine=machine, by=command.by)]
 
 
-def send_prompt(state: State, command: SendPrompt, *, brings_id: bool = False) -> list[AnyEvent]:
-    """`brings_id`: the agent continues in a session of its own. If its first turn failed before it had one, nothing
-    can be continued; without any history, nothing need be."""
+def send_prompt(state: State, command: SendPrompt, *, has_own_session_ids: bool = False) -> list[AnyEvent]:
+    """`has_own_session_ids`: the agent continues in a session of its own. If its first turn failed before it had one,
+    nothing can be continued; without any history, nothing need be."""
     settings = require(state)
     if not command.text.strip() and not command.images:
         raise BadInput("the prompt is empty")
@@ -111,7 +111,7 @@ def send_prompt(state: State, command: SendPrompt, *, brings_id: bool = False) -
         raise BadInput(f"the time limit for an answer must be at least one second, not {command.answer_within}")
     if command.prompt_id in state.prompt_ids:
         return []
-    if brings_id and settings.agent_session_id is None and state.turn is None and state.history:
+    if has_own_session_ids and settings.agent_session_id is None and state.turn is None and state.history:
         raise BadInput(NO_RESUME_ID)
     return [
         PromptAdmitted(

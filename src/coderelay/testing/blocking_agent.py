@@ -76,19 +76,19 @@ class BlockingAgent:
     run: tests kill the process there. With `verbatim`, the agent has a program whose messages it hands in."""
 
     name = "blocking"
-    blocks = True
+    runs_own_loop = True
 
     def __init__(
         self,
         script: Script,
         reached: Callable[[Arrow], None] = lambda arrow: None,
         *,
-        brings_id: bool = False,
+        has_own_session_ids: bool = False,
         verbatim: bool = False,
     ) -> None:
         self._script = script
-        self.brings_id = brings_id
-        self.verbatim = verbatim
+        self.has_own_session_ids = has_own_session_ids
+        self.stores_raw_messages = verbatim
         self._reached = reached
 
     def cannot_run(self, settings: SessionSettings) -> str | None:
@@ -105,7 +105,7 @@ class BlockingAgent:
 
     async def run(self, turn: Turn) -> None:
         assert turn.state.turn is not None
-        memory, program = _Memory(turn), _Program(turn, is_heard=self.verbatim)
+        memory, program = _Memory(turn), _Program(turn, is_heard=self.stores_raw_messages)
         await program.emit("system", subtype="init", model="scripted")
         for step in self._script(turn.state.turn.started.text):
             match step:

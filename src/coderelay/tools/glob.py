@@ -91,7 +91,7 @@ class _Search:
     """A search that runs in a thread, which ends soon after `stop` is called."""
 
     def __init__(self, start: SearchRoot, glob: "Glob") -> None:
-        from coderelay.tools.search.walk import Walk
+        from coderelay.tools.search.file_walk import Walk
 
         self._walk = Walk(start.root, start.folder)
         self._skipped = len(start.folder) + 1 if start.folder else 0

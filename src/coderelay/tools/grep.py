@@ -149,7 +149,7 @@ def _fitting(paths: Iterable[str], arguments: GrepArguments, start: SearchRoot) 
 def _count_hidden(arguments: GrepArguments, start: SearchRoot, workspace: Workspace) -> str:
     """Count the files left out because reading them must be asked about, by their names alone: nobody may learn
     whether the pattern is in them. In large trees the count stops after `_COUNTING_SECONDS`."""
-    from coderelay.tools.search.walk import Walk  # loaded with the first search
+    from coderelay.tools.search.file_walk import Walk  # loaded with the first search
 
     until = time.monotonic() + _COUNTING_SECONDS
     paths: list[str] = []

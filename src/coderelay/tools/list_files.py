@@ -72,7 +72,7 @@ def _entries(path: str, workspace: Workspace) -> list[FolderEntry]:
 
 
 def _ignored(found: list[FolderEntry], start: SearchRoot) -> set[str]:
-    from coderelay.tools.search.walk import is_ignored, rules_in  # loaded with the first search
+    from coderelay.tools.search.file_walk import is_ignored, rules_in  # loaded with the first search
 
     rules = rules_in(start.root, start.folder)
     prefix = f"{start.folder}/" if start.folder else ""

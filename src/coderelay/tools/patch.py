@@ -8,7 +8,7 @@ from msgspec import Struct
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
-from coderelay.tools.editing.changes import (
+from coderelay.tools.editing.file_changes import (
     FileEdit,
     check_known,
     current_content,

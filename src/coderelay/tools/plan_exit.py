@@ -1,4 +1,4 @@
-"""The `plan_exit` tool: puts a plan before the person; their decision is the result of the call."""
+"""The `plan_exit` tool: asks the person to approve a plan; their decision is the result of the call."""
 
 from msgspec import Struct
 

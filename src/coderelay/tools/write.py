@@ -5,7 +5,14 @@ from msgspec import Struct
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
-from coderelay.tools.editing.changes import FileEdit, check_known, current_content, current_on_disk, make, summary_of
+from coderelay.tools.editing.file_changes import (
+    FileEdit,
+    check_known,
+    current_content,
+    current_on_disk,
+    make,
+    summary_of,
+)
 from coderelay.tools.editing.preview import need_of
 from coderelay.tools.editing.text_file import lines_of, text_file
 from coderelay.workspace.files.disk import FileContent

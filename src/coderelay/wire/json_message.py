@@ -1,4 +1,4 @@
-"""A message as JSON."""
+"""The JSON of one message, and the ids that a request may have."""
 
 import json
 from typing import Any

@@ -20,22 +20,22 @@ _TITLE = 60
 
 
 class GuideAgent:
-    """`programs` returns the names of other agents that are installed here, to tell people about them."""
+    """`other_agents` returns the names of other agents that are installed here, to tell people about them."""
 
     name = "guide"
-    blocks = False
-    brings_id = False
-    verbatim = False
+    runs_own_loop = False
+    has_own_session_ids = False
+    stores_raw_messages = False
 
     def __init__(
         self,
         toolbox: Toolbox,
         open_workspace: Callable[[Turn], Workspace],
-        programs: Callable[[], Sequence[str]],
+        other_agents: Callable[[], Sequence[str]],
     ) -> None:
         self._toolbox = toolbox
         self._open_workspace = open_workspace
-        self._programs = programs
+        self._other_agents = other_agents
 
     def cannot_run(self, settings: SessionSettings) -> str | None:
         return None
@@ -55,7 +55,7 @@ class GuideAgent:
         while True:
             match turn.next_action():
                 case AskModel() | Compact():
-                    await self._add(turn, workspace, next_step(turn.state, self._programs))
+                    await self._add(turn, workspace, next_step(turn.state, self._other_agents))
                 case RunCall(call_id):
                     proposed = turn.state.calls[call_id]
                     is_command = proposed.judged.need.kind == "command"

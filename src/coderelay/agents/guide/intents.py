@@ -1,4 +1,4 @@
-"""What the guide does about a prompt: a table of patterns (`INTENTS`), and the next step of the plan that it names.
+"""What the guide does about a prompt: a table of patterns (`INTENTS`), and the next step of the script that it names.
 
 Loaded with the first turn of the guide: most processes have a model and never need it.
 """
@@ -12,8 +12,8 @@ import msgspec
 from coderelay.agents.guide import turn_scripts
 from coderelay.agents.guide.replies import GuideReplies
 from coderelay.agents.guide.turn_scripts import (
-    Plan,
     Proposal,
+    TurnScript,
     create_file,
     find_files,
     list_files,
@@ -32,7 +32,7 @@ _NEW = r"(?:create|make|add|write)(?: an?| the)?(?: new| empty)* file(?: called|
 _NEW_ZH = r"(?:创建|新建|写)(?:一个)?[新空]?的?文件\s*(?P<path>[^\s，,：:]+?)"
 _SHOW = r"(?:show(?: me)? )?(?:the |my )?"
 _SHOW_ZH = r"(?:列出|显示|查看|看看|看一下)(?:一下)?"
-Begin = Callable[..., Plan]
+Begin = Callable[..., TurnScript]
 _STATUS: Begin = partial(turn_scripts.run, command="git status --short --branch")
 _DIFF: Begin = partial(turn_scripts.run, command="git diff HEAD --stat --patch")
 _CONNECT: Begin = partial(turn_scripts.tell, topic="connect")
@@ -88,30 +88,30 @@ _POLITE = re.compile(r"^(?:(?:please|can you|could you|请你?|帮我|麻烦你?
 _END = re.compile(r"(?:[\s!?！？。]|(?<=\w)\.)+$")
 
 
-def next_step(state: State, programs: Callable[[], Sequence[str]]) -> Call | str:
+def next_step(state: State, other_agents: Callable[[], Sequence[str]]) -> Call | str:
     """The next call to make, or the final answer of the turn."""
     assert state.turn is not None
     started = state.turn.started
-    words = GuideReplies(started.text, programs)
+    words = GuideReplies(started.text, other_agents)
     if started.task == "compact":
         return words.say("nothing_to_compact")
     messages = [each for each in state.history if isinstance(each, MessageAdded) and each.turn_id == started.turn_id]
     calls = [state.calls[call.id] for message in messages for call in message.calls]
-    step = replay(plan_for(started.text, words), calls)
+    step = replay(script_for(started.text, words), calls)
     if isinstance(step, Proposal):
         return Call(CallId(f"call_{new_id()}"), step.tool, _json(step))
     return words.say("another_version") if step is None else step
 
 
-def replay(plan: Plan, calls: Sequence[CallState]) -> Proposal | str | None:
-    """Replay a plan from its beginning with the outcomes of its calls from the log, so that any process can go on
-    with it. Returns None if the calls in the log are not those of this plan."""
+def replay(script: TurnScript, calls: Sequence[CallState]) -> Proposal | str | None:
+    """Replay a script from its beginning with the outcomes of its calls from the log, so that any process can go on
+    with it. Returns None if the calls in the log are not those of this script."""
     try:
-        proposal = next(plan)
+        proposal = next(script)
         for each in calls:
             if (each.call.name, each.call.arguments) != (proposal.tool, _json(proposal)):
                 return None
-            proposal = plan.send(each)
+            proposal = script.send(each)
     except StopIteration as ended:
         return ended.value
     return proposal
@@ -121,22 +121,22 @@ def _json(proposal: Proposal) -> str:
     return msgspec.json.encode(proposal.arguments).decode()
 
 
-def plan_for(text: str, words: GuideReplies) -> Plan:
-    return _find_plan(text, words) or _ask_what(words)
+def script_for(text: str, words: GuideReplies) -> TurnScript:
+    return _find_script(text, words) or _ask_what(words)
 
 
-def _find_plan(text: str, words: GuideReplies) -> Plan | None:
+def _find_script(text: str, words: GuideReplies) -> TurnScript | None:
     if len(text) > _LONGEST:
         return None
     asked = _POLITE.sub("", text.strip())
-    for plan, pattern in INTENTS:
+    for script, pattern in INTENTS:
         said = asked if "<content>" in pattern else _END.sub("", asked) or asked
         if found := re.fullmatch(pattern, said, re.IGNORECASE | re.DOTALL):
-            return plan(words, **{name: value for name, value in found.groupdict().items() if value})
+            return script(words, **{name: value for name, value in found.groupdict().items() if value})
     return None
 
 
-def _ask_what(words: GuideReplies) -> Plan:
+def _ask_what(words: GuideReplies) -> TurnScript:
     chosen = yield from turn_scripts.ask(words.say("unclear"), *words.say("choices").split("|"))
-    plan = _find_plan(chosen, words) if chosen else None
-    return words.say("help") if plan is None else (yield from plan)
+    script = _find_script(chosen, words) if chosen else None
+    return words.say("help") if script is None else (yield from script)

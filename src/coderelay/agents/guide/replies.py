@@ -90,9 +90,9 @@ class GuideReplies:
     """The replies of the guide in the language of the prompt: Chinese if it contains Chinese characters, otherwise
     English."""
 
-    def __init__(self, prompt: str, programs: Callable[[], Sequence[str]]) -> None:
+    def __init__(self, prompt: str, other_agents: Callable[[], Sequence[str]]) -> None:
         self._is_chinese = _CHINESE.search(prompt) is not None
-        self._programs = programs
+        self._other_agents = other_agents
 
     def say(self, what: str, **values: object) -> str:
         return (_TRANSLATED if self._is_chinese else _ENGLISH)[what].format(**values)
@@ -116,7 +116,7 @@ class GuideReplies:
             case "connect":
                 keyed = [(name, provider) for name, provider in KNOWN.items() if provider.keys and provider.example]
                 lines = [self.say("key", key=each.keys[-1], model=f"{name}:{each.example}") for name, each in keyed]
-                names = ", ".join(self._programs())
+                names = ", ".join(self._other_agents())
                 return "\n".join(
                     [
                         self.say("connect"),

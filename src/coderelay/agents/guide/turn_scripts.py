@@ -1,7 +1,7 @@
-"""The plans of the guide: generators that yield tool calls one at a time and return the final answer.
+"""The scripts of the guide: generators that yield tool calls one at a time and return the final answer.
 
-A plan is sent the state of each call after it has ended. It depends on nothing but its arguments and what it is sent,
-so that it can be replayed from the log.
+A script is sent the state of each call after it has ended. It depends on nothing but its arguments and what it is
+sent, so that it can be replayed from the log.
 """
 
 import errno
@@ -34,7 +34,7 @@ class Proposal(Struct, frozen=True):
     arguments: dict[str, object]
 
 
-Plan = Generator[Proposal, CallState, str]
+TurnScript = Generator[Proposal, CallState, str]
 
 
 def ask(question: str, *labels: str) -> Generator[Proposal, CallState, str | None]:
@@ -44,27 +44,27 @@ def ask(question: str, *labels: str) -> Generator[Proposal, CallState, str | Non
     return call.answer.answers.get(question) if isinstance(call.answer, Answers) else None
 
 
-def list_files(words: GuideReplies, path: str = ".") -> Plan:
+def list_files(words: GuideReplies, path: str = ".") -> TurnScript:
     return run(words, f"ls -Ap -- {quote(_plain(path))}")
 
 
-def find_files(words: GuideReplies, name: str, path: str = ".") -> Plan:
+def find_files(words: GuideReplies, name: str, path: str = ".") -> TurnScript:
     pattern = _plain(name) if set(name) & set("*?[") else f"*{_plain(name)}*"
     # The leading `./` keeps find from taking the path for an option.
     start = _plain(path) if path.startswith((".", "/")) else f"./{_plain(path)}"
     return run(words, f"find {quote(start)} -name .git -prune -o -iname {quote(pattern)} -print | head -n 200")
 
 
-def search_text(words: GuideReplies, text: str, path: str = ".") -> Plan:
+def search_text(words: GuideReplies, text: str, path: str = ".") -> TurnScript:
     search = f"grep -rnIF --exclude-dir=.git -e {quote(_plain(text))} -- {quote(_plain(path))}"
     return run(words, f"{search} | head -n 200")
 
 
-def read_file(words: GuideReplies, path: str) -> Plan:
+def read_file(words: GuideReplies, path: str) -> TurnScript:
     return words.outcome_text((yield _read(_plain(path))))
 
 
-def outline_readme(words: GuideReplies) -> Plan:
+def outline_readme(words: GuideReplies) -> TurnScript:
     for path in _READMES:
         call = yield _read(path)
         if not _is_missing(call):
@@ -74,7 +74,7 @@ def outline_readme(words: GuideReplies) -> Plan:
     return words.tell(words.say("no_readme"))
 
 
-def run_tests(words: GuideReplies) -> Plan:
+def run_tests(words: GuideReplies) -> TurnScript:
     for path, holds, command in _TESTS:
         call = yield _read(path)
         if isinstance(call.outcome, Finished) and re.search(holds, "\n".join(_lines(call)), re.MULTILINE):
@@ -83,7 +83,7 @@ def run_tests(words: GuideReplies) -> Plan:
     return (yield from run(words, chosen)) if chosen else words.tell(words.say("nothing_done"))
 
 
-def create_file(words: GuideReplies, path: str, content: str | None = None) -> Plan:
+def create_file(words: GuideReplies, path: str, content: str | None = None) -> TurnScript:
     path = _plain(path)
     content = content or (yield from ask(words.say("which_content", path=path)))
     if content is None:
@@ -99,12 +99,12 @@ def create_file(words: GuideReplies, path: str, content: str | None = None) -> P
     return words.outcome_text((yield Proposal("write", {"path": path, "content": whole})))
 
 
-def tell(words: GuideReplies, topic: Topic) -> Plan:
+def tell(words: GuideReplies, topic: Topic) -> TurnScript:
     yield from ()
     return words.about(topic)
 
 
-def run(words: GuideReplies, command: str) -> Plan:
+def run(words: GuideReplies, command: str) -> TurnScript:
     return words.outcome_text((yield Proposal("bash", {"command": command})))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import aclosing
 
 from coderelay.agents.agent import Description, Turn
-from coderelay.agents.native.prompt.system import system_prompt
+from coderelay.agents.native.prompt.system_prompt import system_prompt
 from coderelay.agents.native.step import NativeSettings, Steps
 from coderelay.agents.native.turn_tools import ExtraToolsOf, TurnTools, wants_more
 from coderelay.models.model import Completion, Model, Models, Request
@@ -26,9 +26,9 @@ _MOST = 80
 
 class NativeAgent:
     name = "native"
-    blocks = False
-    brings_id = False
-    verbatim = False
+    runs_own_loop = False
+    has_own_session_ids = False
+    stores_raw_messages = False
 
     def __init__(
         self,

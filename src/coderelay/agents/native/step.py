@@ -14,13 +14,13 @@ from coderelay.agents.native import compaction
 from coderelay.agents.native.compaction import CompactionSettings
 from coderelay.agents.native.loop_detection import REPEATED, find_repeated, was_warned
 from coderelay.agents.native.prompt.notes import Offered, current_notes, new_notes
-from coderelay.agents.native.prompt.system import system_prompt
+from coderelay.agents.native.prompt.system_prompt import system_prompt
 from coderelay.agents.native.turn_tools import TurnTools
 from coderelay.agents.native.workflow.prefilter import has_edited, may_be_complex
-from coderelay.agents.native.workflow.settings import WorkflowSettings
+from coderelay.agents.native.workflow.workflow_settings import WorkflowSettings
 from coderelay.models.http_error import FIRST_SECONDS, pause_before_retry
 from coderelay.models.model import Completion, Model, Models, Request, TextPiece, ThinkingPiece
-from coderelay.models.text_calls import with_text_call
+from coderelay.models.text_tool_calls import with_text_call
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.calls import Call, Outcome
 from coderelay.protocol.content import Block, Note, Text, Thinking, text_of
@@ -38,7 +38,7 @@ from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from coderelay.agents.native.workflow.verify_steps import Checking
+    from coderelay.agents.native.workflow.verification import WorkVerification
 
 MOST_CALLS = 64
 """The most calls in one message. If there are more, none of them is run, because no person could review them all."""
@@ -162,16 +162,16 @@ class Steps:
         turn = self._turn.state.turn
         if turn is None or turn.steps or not self._model.card.is_small:
             return False
-        from coderelay.agents.native.workflow.named_files import read_next_named_file  # most models are not small
+        from coderelay.agents.native.workflow.files_in_prompt import read_next_named_file  # most models are not small
 
         return await read_next_named_file(self._turn, self._toolbox, self._workspace)
 
-    def _checking(self, workspace: Workspace | None = None) -> "Checking":
-        from coderelay.agents.native.workflow.verify_steps import (
-            Checking,  # loaded with the first change of a file: most turns make none
+    def _checking(self, workspace: Workspace | None = None) -> "WorkVerification":
+        from coderelay.agents.native.workflow.verification import (
+            WorkVerification,  # loaded with the first change of a file: most turns make none
         )
 
-        return Checking(self._turn, self._toolbox, workspace or self._workspace, self._settings.workflow)
+        return WorkVerification(self._turn, self._toolbox, workspace or self._workspace, self._settings.workflow)
 
     def _is_to_check(self, completion: Completion) -> bool:
         if completion.calls or completion.stop_reason == "refusal" or not has_edited(self._turn.state):

@@ -13,7 +13,7 @@ from coderelay.client.language import retell, t
 from coderelay.client.model_names import GUIDE, agent_for, with_provider
 from coderelay.client.session_names import find_session, is_known
 from coderelay.client.visible_text import visible
-from coderelay.config.detect.detect import DetectedModel, detect
+from coderelay.config.detect.model_detection import DetectedModel, detect
 from coderelay.models.catalog import full_name
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession, CreateSession, MoveSession, OpenSession

@@ -11,7 +11,7 @@ from coderelay.cli.startup.interrupts import run_loop
 from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.language import retell, speak
 from coderelay.client.visible_text import visible
-from coderelay.config.detect.other_tools import learn
+from coderelay.config.detect.other_coding_agents import learn
 from coderelay.config.load import load
 from coderelay.host.host import Host
 from coderelay.protocol.asks import By

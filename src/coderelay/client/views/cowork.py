@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from coderelay.client.tool_specs import tool_specs
-from coderelay.client.views.verbatim_message import COWORK
+from coderelay.client.views.message_blocks import COWORK
 from coderelay.protocol.calls import Call, Finished, Unknown
 from coderelay.protocol.content import Text, Usage, text_of
 from coderelay.protocol.events import (

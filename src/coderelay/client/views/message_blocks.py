@@ -6,6 +6,9 @@ import msgspec
 
 from coderelay.protocol.errors import BadInput
 
+COWORK = "cowork"
+"""The form in which `views/cowork` writes the messages of a session. Some agents emit their messages in it."""
+
 
 def read_message(data: str) -> dict[str, Any]:
     """The message in a JSON text. Halves of characters, which some programs write as escapes, become U+FFFD. Raises

@@ -3,9 +3,9 @@
 import os
 from collections.abc import Mapping
 
+from coderelay.models.local.installed_weights import WeightsFolder
 from coderelay.models.local.running_servers import find_servers
-from coderelay.models.local.weights import WeightsFolder
-from coderelay.models.open_model import Providers
+from coderelay.models.model_registry import ModelRegistry
 from coderelay.models.provider import ProviderSettings
 from coderelay.protocol.errors import CoderError
 
@@ -14,7 +14,7 @@ async def model_here(
     home: str, env: Mapping[str, str], settings: Mapping[str, ProviderSettings], silence_seconds: float
 ) -> tuple[str, str] | None:
     """The name of the model and where it was found, or None."""
-    for server in await find_servers(Providers(env, settings), env, silence_seconds=silence_seconds):
+    for server in await find_servers(ModelRegistry(env, settings), env, silence_seconds=silence_seconds):
         if server.model is not None:
             return server.model, f"{server.provider} at {server.host}"
     return next(((f"local:{name}", "installed model") for name in _weights(home)), None)

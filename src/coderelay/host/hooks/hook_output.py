@@ -142,7 +142,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-def sorted_out(
+def split_allowed(
     wanted: Mapping[str, str], listed: Sequence[str], secrets: Secrets
 ) -> tuple[dict[str, str], dict[str, str]]:
     """The variables that a hook may set, and for each of the others why it may not."""

@@ -22,8 +22,8 @@ from coderelay.agents.agent import Turn
 from coderelay.config.settings import HookEvent
 from coderelay.host.hooks import hook_input
 from coderelay.host.hooks.hook import Configured, Hook, Run
-from coderelay.host.hooks.hook_output import HookOutput, parse_hook_output, sorted_out
-from coderelay.host.open_ask import ask_about
+from coderelay.host.hooks.hook_output import HookOutput, parse_hook_output, split_allowed
+from coderelay.host.new_ask import ask_about
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.calls import Call, Finished, Need
 from coderelay.protocol.content import text_of
@@ -44,15 +44,15 @@ class _HookAnswer(Struct, frozen=True):
     """What one hook answered. `trouble` counts as a denial if the hook is required; otherwise it is only reported."""
 
     hook: Hook
-    said: HookOutput
+    output: HookOutput
 
     @property
     def denies(self) -> bool:
-        return self.said.verdict == "deny" or (self.hook.required and bool(self.said.trouble))
+        return self.output.verdict == "deny" or (self.hook.required and bool(self.output.trouble))
 
     @property
     def words(self) -> str:
-        return say("hook {name}: {problem}", name=self.hook.name, problem=self.said.reason or self.said.trouble)
+        return say("hook {name}: {problem}", name=self.hook.name, problem=self.output.reason or self.output.trouble)
 
 
 class Hooks:
@@ -64,75 +64,79 @@ class Hooks:
         self._secrets = secrets
         self._room = asyncio.Semaphore(_AT_ONCE)
 
-    async def tighten(self, turn: Turn, calls: Sequence[Call], judged: Sequence[Judged]) -> tuple[Judged, ...]:
+    async def run_pre_tool_hooks(
+        self, turn: Turn, calls: Sequence[Call], judged: Sequence[Judged]
+    ) -> tuple[Judged, ...]:
         """The verdicts on the calls of a message, tightened by hooks. Hooks are not asked about calls already
         denied."""
         pairs = zip(calls, judged, strict=True)
-        return tuple(await _together([self._tightened(turn, call, verdict) for call, verdict in pairs]))
+        return tuple(await _gather([self._with_hook_verdicts(turn, call, verdict) for call, verdict in pairs]))
 
-    async def look_at(self, turn: Turn, call: Call, need: Need, finished: Finished) -> Finished:
+    async def run_post_tool_hooks(self, turn: Turn, call: Call, need: Need, finished: Finished) -> Finished:
         """The result of a call that succeeded, with what hooks want the model to be told of it."""
         shown = replace(finished, output=self._secrets.hide(finished.output))
         about = hook_input.of_call(call, need) | hook_input.of_result(shown)
-        answers = await self._ask("PostToolUse", turn, about, call.name, need.plain)
+        answers = await self._run_hooks("PostToolUse", turn, about, call.name, need.plain)
         told = [text for each in answers if (text := _feedback(each))]
         return replace(finished, feedback="\n".join(told)) if told else finished
 
-    async def why_go_on(self, turn: Turn, message: MessageAdded | None) -> str:
+    async def run_stop_hooks(self, turn: Turn, message: MessageAdded | None) -> str:
         """The reasons of hooks against ending the turn with this message; usually none."""
         open_turn = turn.state.turn
         assert open_turn is not None
         about: hook_input.Fields = {"stop_hook_active": bool(open_turn.prolonged)}
-        if (last := _last_said(turn.state, message)) is not None:
+        if (last := _last_model_message(turn.state, message)) is not None:
             about |= {"stop_reason": last.stop_reason, "last_assistant_message": text_of(last.blocks)}
-        answers = await self._ask(_ending(turn.state), turn, about)
-        return join_texts("\n", [each.words for each in answers if each.said.verdict == "deny"])
+        answers = await self._run_hooks(_ending(turn.state), turn, about)
+        return join_texts("\n", [each.words for each in answers if each.output.verdict == "deny"])
 
     async def set_up(self, turn: Turn) -> EnvironmentSetUp | None:
         """What the setup hooks provide. None if there is nothing to record: there is no such hook, or one failed and
         may be tried again."""
-        answers = await self._ask("SetUpEnvironment", turn, {})
-        if not answers or any(each.said.trouble or each.said.verdict for each in answers):
+        answers = await self._run_hooks("SetUpEnvironment", turn, {})
+        if not answers or any(each.output.trouble or each.output.verdict for each in answers):
             return None
         variables: dict[str, str] = {}
         for each in answers:
-            allowed, refused = sorted_out(each.said.variables, each.hook.variables, self._secrets)
+            allowed, refused = split_allowed(each.output.variables, each.hook.variables, self._secrets)
             variables |= allowed
             for name, why in refused.items():
                 turn.show(
                     Notice(say("hook {name}: {problem}", name=each.hook.name, problem=f"{name!r} is not set: {why}"))
                 )
-        told = "\n".join(filter(None, (each.said.context or each.said.plain for each in answers)))
+        told = "\n".join(filter(None, (each.output.context or each.output.plain for each in answers)))
         return EnvironmentSetUp(turn_id=turn.id, variables=variables, told=told)
 
-    async def _tightened(self, turn: Turn, call: Call, judged: Judged) -> Judged:
+    async def _with_hook_verdicts(self, turn: Turn, call: Call, judged: Judged) -> Judged:
         need = judged.need
         if judged.verdict == "deny" or need.problem is not None:
             return judged
-        answers = await self._ask("PreToolUse", turn, hook_input.of_call(call, need), call.name, need.plain)
+        answers = await self._run_hooks("PreToolUse", turn, hook_input.of_call(call, need), call.name, need.plain)
         denials = [each.words for each in answers if each.denies]
         if denials:
             return replace(judged, verdict="deny", reason=join_texts("; ", denials), ask=None)
-        against = [each for each in answers if each.said.verdict or each.said.trouble]
+        against = [each for each in answers if each.output.verdict or each.output.trouble]
         reason = join_texts("; ", [with_template(judged.reason, judged.said), *(each.words for each in against)])
-        if judged.verdict == "ask" or any(each.said.verdict == "ask" for each in against):
+        if judged.verdict == "ask" or any(each.output.verdict == "ask" for each in against):
             ask = ask_about(turn.state, call, judged.need, reason) if against else judged.ask
             return replace(judged, verdict="ask", reason=reason, ask=ask)
         return replace(judged, reason=reason)
 
-    async def _ask(self, event: HookEvent, turn: Turn, about: hook_input.Fields, *tool: str) -> list[_HookAnswer]:
+    async def _run_hooks(
+        self, event: HookEvent, turn: Turn, about: hook_input.Fields, *tool: str
+    ) -> list[_HookAnswer]:
         """Run all hooks for this event at the same time; returns the answers in the order of the configuration.
         `tool` holds the names of the tool, of which there may be two."""
         meant = [each for each in self._configured.get(event, ()) if not tool or each.is_for(*tool)]
         if not meant:
             return []
         told = hook_input.in_json(hook_input.of_session(event, turn.state) | about)
-        answers = await _together([self._hear(event, hook, told, turn) for hook in meant])
+        answers = await _gather([self._run_one(event, hook, told, turn) for hook in meant])
         for each in answers:
-            self._tell(turn, each)
+            self._show_notices(turn, each)
         return answers
 
-    async def _hear(self, event: HookEvent, hook: Hook, told: bytes, turn: Turn) -> _HookAnswer:
+    async def _run_one(self, event: HookEvent, hook: Hook, told: bytes, turn: Turn) -> _HookAnswer:
         async with self._room:
             said = await self._run(hook, told, turn.settings.cwd)
         if event == "PreToolUse" and said.unread and not said.verdict:  # it may hold a denial
@@ -150,20 +154,20 @@ class Hooks:
             ),
         )
 
-    def _tell(self, turn: Turn, answer: _HookAnswer) -> None:
-        if answer.said.trouble:
+    def _show_notices(self, turn: Turn, answer: _HookAnswer) -> None:
+        if answer.output.trouble:
             turn.show(Notice(answer.words))
-        if answer.said.notice:
-            turn.show(Notice(say("hook {name}: {problem}", name=answer.hook.name, problem=answer.said.notice)))
+        if answer.output.notice:
+            turn.show(Notice(say("hook {name}: {problem}", name=answer.hook.name, problem=answer.output.notice)))
 
 
 def _feedback(answer: _HookAnswer) -> str:
-    said = answer.said
+    said = answer.output
     told = [said.reason if said.verdict else "", said.context]
     return "\n".join(say("hook {name}: {problem}", name=answer.hook.name, problem=each) for each in told if each)
 
 
-def _last_said(state: State, message: MessageAdded | None) -> MessageAdded | None:
+def _last_model_message(state: State, message: MessageAdded | None) -> MessageAdded | None:
     """The last message of the model; the workflow may have spoken after it."""
     if message is not None and message.author == "model":
         return message
@@ -171,7 +175,7 @@ def _last_said(state: State, message: MessageAdded | None) -> MessageAdded | Non
     return next(said, None)
 
 
-async def _together(work: Sequence[Coroutine[None, None, T]]) -> list[T]:
+async def _gather(work: Sequence[Coroutine[None, None, T]]) -> list[T]:
     """Run all at the same time; returns the results in the order of `work`."""
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(each) for each in work]

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from coderelay.models.anthropic.history import MARK, History
+from coderelay.models.anthropic.message_encoder import MARK, History
 from coderelay.models.anthropic.stream_decoder import AnthropicAnswer
-from coderelay.models.endpoint import Endpoint
+from coderelay.models.api_client import ApiClient
 from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece
 from coderelay.models.model_card import Card
 from coderelay.protocol.calls import ToolSpec
@@ -22,12 +22,12 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Anthropic:
-    def __init__(self, model_id: str, card: Card, endpoint: Endpoint) -> None:
+    def __init__(self, model_id: str, card: Card, api_client: ApiClient) -> None:
         self.id = model_id
         self.card = card
         self._name = model_id.partition(":")[2]
         self._by = f"anthropic/{self._name}"
-        self._endpoint = endpoint
+        self._api_client = api_client
         self._history = History(self._by, card.images)
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
@@ -47,8 +47,8 @@ class Anthropic:
                 yield piece
 
     async def _heard(self, request: Request) -> AsyncGenerator[Piece, None]:
-        answer = AnthropicAnswer(self._by, self._endpoint.secret)
-        events = self._endpoint.events("/messages", self._body(request), lambda: answer.is_done)
+        answer = AnthropicAnswer(self._by, self._api_client.secret)
+        events = self._api_client.events("/messages", self._body(request), lambda: answer.is_done)
         async with aclosing(events):
             async for each in events:
                 thinking, text = answer.take(each)

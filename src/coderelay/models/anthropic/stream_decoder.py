@@ -9,7 +9,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Raw, Struct, field
 
-from coderelay.models.anthropic.history import redacted, sealed
+from coderelay.models.anthropic.message_encoder import redacted, sealed
 from coderelay.models.http_error import failure
 from coderelay.models.model import AnswerSize, Completion, broken_event, broken_off, check_call_size, drain, is_json
 from coderelay.protocol.calls import Call

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from coderelay.http.address import parse_address
 from coderelay.http.client import HttpClient
-from coderelay.models.open_model import Providers
+from coderelay.models.model_registry import ModelRegistry
 from coderelay.protocol.errors import CannotRun, ModelFailed
 
 PROVIDERS = ("ollama", "lmstudio", "llamacpp", "vllm")
@@ -54,7 +54,7 @@ class _OllamaTags(Struct, frozen=True):
 
 
 async def find_servers(
-    providers: Providers, env: Mapping[str, str], *, silence_seconds: float
+    providers: ModelRegistry, env: Mapping[str, str], *, silence_seconds: float
 ) -> list[RunningServer]:
     """The servers that answer, in the order of PROVIDERS. All are asked at once."""
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from coderelay.models.endpoint import Endpoint
+from coderelay.models.api_client import ApiClient
 from coderelay.models.history_cache import EncodedHistory
 from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece, effort, without_images
 from coderelay.models.model_card import Card
@@ -22,19 +22,19 @@ _encode = msgspec.json.Encoder().encode
 
 
 class OpenAIChat:
-    def __init__(self, model_id: str, card: Card, endpoint: Endpoint) -> None:
+    def __init__(self, model_id: str, card: Card, api_client: ApiClient) -> None:
         self.id = model_id
         self.card = card
         provider, _, self._name = model_id.partition(":")
         self._goes_back = GOES_BACK | {"reasoning": _TAKE_REASONING.get(provider, "")}
         self._wants_thoughts = _wants_thoughts(self._name.rpartition("/")[2])
         self._by = f"chat/{self._name}"
-        self._endpoint = endpoint
+        self._api_client = api_client
         self._history = EncodedHistory(self._encoded)
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
-        answer = ChatAnswer(self._endpoint.secret, self._by, self._goes_back)
-        events = self._endpoint.events("/chat/completions", self._body(request), lambda: answer.is_done)
+        answer = ChatAnswer(self._api_client.secret, self._by, self._goes_back)
+        events = self._api_client.events("/chat/completions", self._body(request), lambda: answer.is_done)
         async with aclosing(events):
             async for each in events:
                 for piece in _pieces(*answer.take(each)):

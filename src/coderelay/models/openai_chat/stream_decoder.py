@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from coderelay.models.http_error import failure
 from coderelay.models.model import AnswerSize, Completion, broken_event, broken_off, check_call_size, is_json
-from coderelay.models.text_calls import ThinkTags
+from coderelay.models.text_tool_calls import ThinkTags
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Block, Seal, Text, Thinking, Usage
 from coderelay.protocol.errors import ModelFailed

@@ -6,11 +6,11 @@ from typing import Any
 
 import msgspec
 
-from coderelay.models.endpoint import Endpoint
+from coderelay.models.api_client import ApiClient
 from coderelay.models.history_cache import EncodedHistory
 from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece, effort, without_images
 from coderelay.models.model_card import Card
-from coderelay.models.openai_responses.input import items, tool
+from coderelay.models.openai_responses.input_encoder import items, tool
 from coderelay.models.openai_responses.stream_decoder import ResponsesAnswer
 from coderelay.session.transcript import Message
 
@@ -21,17 +21,17 @@ class OpenAIResponses:
     """Nothing is stored at the server: every request has the whole history, including thoughts sealed by the
     server."""
 
-    def __init__(self, model_id: str, card: Card, endpoint: Endpoint) -> None:
+    def __init__(self, model_id: str, card: Card, api_client: ApiClient) -> None:
         self.id = model_id
         self.card = card
         self._name = model_id.partition(":")[2]
         self._by = f"responses/{self._name}"
-        self._endpoint = endpoint
+        self._api_client = api_client
         self._history = EncodedHistory(self._encoded)
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
-        answer = ResponsesAnswer(self._endpoint.secret, self._by)
-        events = self._endpoint.events("/responses", self._body(request), lambda: answer.is_done)
+        answer = ResponsesAnswer(self._api_client.secret, self._by)
+        events = self._api_client.events("/responses", self._body(request), lambda: answer.is_done)
         async with aclosing(events):
             async for each in events:
                 thinking, text = answer.take(each)

@@ -11,7 +11,7 @@ from msgspec import Raw, Struct, field
 
 from coderelay.models.http_error import failure
 from coderelay.models.model import AnswerSize, Completion, broken_event, broken_off, check_call_size, drain, is_json
-from coderelay.models.openai_responses.input import Reasoning
+from coderelay.models.openai_responses.input_encoder import Reasoning
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Block, Text, Thinking, Usage
 from coderelay.protocol.events import StopReason

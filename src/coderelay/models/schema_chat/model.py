@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from coderelay.models.endpoint import Endpoint
+from coderelay.models.api_client import ApiClient
 from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece
 from coderelay.models.model_card import Card
 from coderelay.models.openai_chat.stream_decoder import ChatAnswer
@@ -47,16 +47,16 @@ class SchemaChat:
     """Tools are described in the system message, and calls and results are sent as plain messages: the server only
     has to keep to the schema, and even that is not relied upon."""
 
-    def __init__(self, model_id: str, card: Card, endpoint: Endpoint) -> None:
+    def __init__(self, model_id: str, card: Card, api_client: ApiClient) -> None:
         self.id = model_id
         self.card = card
         self._name = model_id.partition(":")[2]
-        self._endpoint = endpoint
+        self._api_client = api_client
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         tools = self._tools(request)
-        heard, answer = ChatAnswer(self._endpoint.secret, f"schema/{self._name}"), SchemaAnswer() if tools else None
-        events = self._endpoint.events("/chat/completions", self._body(request, tools), lambda: heard.is_done)
+        heard, answer = ChatAnswer(self._api_client.secret, f"schema/{self._name}"), SchemaAnswer() if tools else None
+        events = self._api_client.events("/chat/completions", self._body(request, tools), lambda: heard.is_done)
         async with aclosing(events):
             async for each in events:
                 for piece in _pieces(*heard.take(each), answer):

@@ -9,7 +9,7 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from coderelay.models.model import Completion
-from coderelay.models.text_calls import call_in_text
+from coderelay.models.text_tool_calls import call_in_text
 from coderelay.protocol.calls import Call, ToolSpec
 from coderelay.protocol.content import Block, Text, Thinking, text_of
 from coderelay.protocol.errors import ModelFailed

@@ -8,7 +8,7 @@ import msgspec
 from coderelay.protocol.autorun_files import is_package_json
 from coderelay.protocol.calls import Need
 from coderelay.protocol.errors import ToolFailed
-from coderelay.tools.editing.changes import FileEdit, is_hidden
+from coderelay.tools.editing.file_changes import FileEdit, is_hidden
 from coderelay.tools.editing.text_file import sendable
 from coderelay.workspace.files.file_access import EditorFiles
 from coderelay.workspace.workspace import Workspace

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Raw
 
 from coderelay import __version__
-from coderelay.tools.mcp.schema import (
+from coderelay.tools.mcp.protocol_types import (
     CallResult,
     Greeting,
     ListedTool,
@@ -22,7 +22,7 @@ from coderelay.tools.mcp.schema import (
     Resource,
     ResourceContent,
 )
-from coderelay.tools.mcp.transport import ServerFailed, ServerRefused, ServerTimeout, ServerTransport
+from coderelay.tools.mcp.server_transport import ServerFailed, ServerRefused, ServerTimeout, ServerTransport
 from coderelay.wire.errors import NoAnswer, PeerTimeout, RpcError
 from coderelay.wire.json_message import Params
 from coderelay.wire.peer import Method, Peer, Request

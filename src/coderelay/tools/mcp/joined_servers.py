@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Collection, Sequence
 
-from coderelay.tools.mcp.results import McpTool
-from coderelay.tools.mcp.servers import McpServers
+from coderelay.tools.mcp.folder_servers import McpServers
+from coderelay.tools.mcp.mcp_tool import McpTool
 
 
 class JoinedServers:

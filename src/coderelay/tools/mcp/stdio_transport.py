@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from coderelay.protocol.translatable import say
-from coderelay.tools.mcp.transport import MOST_BYTES, ServerFailed
+from coderelay.tools.mcp.server_transport import MOST_BYTES, ServerFailed
 from coderelay.wire.transport import Take
 from coderelay.workspace.processes.processes import CannotStart, Processes, ProcessesLost, RunningCommand
 

@@ -12,8 +12,8 @@ import stat
 import sys
 from collections.abc import Iterator
 
+from coderelay.tools.search.file_walk import OPEN, Walk, WalkedFile
 from coderelay.tools.search.glob_pattern import Glob
-from coderelay.tools.search.walk import OPEN, Walk, WalkedFile
 from coderelay.workspace.files.openat import open_folder
 
 BAD_PATTERN = 2

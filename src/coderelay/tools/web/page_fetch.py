@@ -16,7 +16,7 @@ from coderelay.protocol.calls import Finished
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
 from coderelay.tools.toolbox import shortened
-from coderelay.tools.web.page_address import (
+from coderelay.tools.web.page_address_check import (
     PORTS,
     IPAddress,
     PageAddress,
@@ -42,7 +42,7 @@ _SAID_CHARS = 1000
 
 
 class Pages(Protocol):
-    """The HTTP client for pages, implemented in `coderelay.http.page`. Errors are raised as ToolFailed."""
+    """The HTTP client for pages, implemented in `coderelay.http.page_client`. Errors are raised as ToolFailed."""
 
     def goes_through_proxy(self, url: str) -> bool: ...
 

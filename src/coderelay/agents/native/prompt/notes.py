@@ -7,8 +7,8 @@ from itertools import islice
 
 from msgspec import Struct
 
-from coderelay.agents.native.prompt.instructions import instruction_notes
-from coderelay.agents.native.prompt.system import READS_ONLY
+from coderelay.agents.native.prompt.project_instructions import instruction_notes
+from coderelay.agents.native.prompt.system_prompt import READS_ONLY
 from coderelay.models.model_card import SMALL_CONTEXT
 from coderelay.protocol.calls import Seen, first_sentence
 from coderelay.protocol.content import Note
@@ -68,7 +68,7 @@ def _file_notes(root: str, state: State) -> list[Note]:
     result and the next call, they would only distract it."""
     if "files" in state.told or (state.turn is not None and state.turn.steps):
         return []
-    from coderelay.tools.search.walk import Walk  # most models are not small
+    from coderelay.tools.search.file_walk import Walk  # most models are not small
 
     try:
         names = [each.path for each in islice(Walk(os.path.realpath(root)), _FILES_NAMED + 1)]

@@ -1,0 +1,115 @@
+"""Detect the model to use from what the person has already, in a fixed order.
+
+1. a chosen model       by --model, CODER_MODEL or a config file
+2. an API key           in the environment, or in another program's settings
+3. a local server       that lists a chat model
+4. weights              installed by `coder model`
+5. the guide            which needs no model
+
+The first two need no search of PATH and no connection; most starts end there.
+"""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from coderelay.config.detect.other_coding_agents import LearnedVariables, learn
+from coderelay.config.load import Config
+from coderelay.models.provider import KNOWN, Provider, ProviderSettings
+from coderelay.protocol.translatable import say
+
+GUIDE = "guide"
+SILENCE_SECONDS = 0.15  # how long to wait for an open port that does not answer
+_OWN = Provider("openai-chat", "")  # the defaults of a provider that only the person's settings name
+
+
+class DetectedModel(Struct, frozen=True):
+    """`source` says in a few words where `model` comes from; `learned` must be added to the environment of everything
+    that runs; `agents` are installed agent programs that could not be used."""
+
+    model: str
+    source: str
+    learned: LearnedVariables
+    agents: tuple[str, ...] = ()
+
+    @property
+    def agent(self) -> str:
+        return GUIDE if self.model == GUIDE else "native"
+
+    @property
+    def line(self) -> str:
+        """A message for people, without any secret."""
+        if self.model != GUIDE or self.source:
+            return say("model: {model} ({rest}); change with --model or /model", model=self.model, rest=self.source)
+        seen = (
+            say(" {agents}: installed, but not supported by this version.", agents=", ".join(self.agents))
+            if self.agents
+            else ""
+        )
+        return say(
+            "No model found. A built-in guide answers simple requests.{rest} `coder doctor` shows "
+            "how to connect a model.",
+            rest=seen,
+        )
+
+
+async def detect(
+    config: Config,
+    env: Mapping[str, str],
+    *,
+    flag: str | None = None,
+    settings: Mapping[str, ProviderSettings] | None = None,
+    silence_seconds: float = SILENCE_SECONDS,
+) -> DetectedModel:
+    """`flag` is the value of --model, `settings` are the person's own providers."""
+    learned = learn(env)
+    if said := _said(config, env, flag):
+        return DetectedModel(*said, learned)
+    whole = learned.added_to(env)
+    if keyed := _keyed(whole, learned, settings or {}):
+        return DetectedModel(*keyed, learned)
+    from coderelay.config.detect.local_model import model_here  # most starts do not need it
+
+    if here := await model_here(config.home, whole, settings or {}, silence_seconds):
+        return DetectedModel(*here, learned)
+    from coderelay.config.detect.other_coding_agents import agents_on_path
+
+    return DetectedModel(GUIDE, "", learned, agents_on_path(env))
+
+
+def _said(config: Config, env: Mapping[str, str], flag: str | None) -> tuple[str, str] | None:
+    if flag:
+        return flag, "--model"
+    if model := env.get("CODER_MODEL", "").strip():
+        return model, "CODER_MODEL"
+    return (config.model, "config") if config.model else None
+
+
+def _keyed(
+    env: Mapping[str, str], learned: LearnedVariables, settings: Mapping[str, ProviderSettings]
+) -> tuple[str, str] | None:
+    """A model of the first provider that has a key; the person's own providers come first."""
+    for name in dict.fromkeys([*settings, *KNOWN]):
+        provider, own = KNOWN.get(name, _OWN), settings.get(name, ProviderSettings())
+        key = _first_set(env, (own.api_key_env,) if own.api_key_env else provider.keys)
+        variable = _first_set(env, provider.names)
+        model = env[variable].strip() if variable else next(iter(own.models), provider.example)
+        if key and model:
+            return f"{name}:{model}", _source(key, _first_set(env, provider.addresses), learned)
+    return None
+
+
+def _first_set(env: Mapping[str, str], variables: tuple[str, ...]) -> str:
+    return next((each for each in variables if env.get(each, "").strip()), "")
+
+
+def _source(key: str, address: str, learned: LearnedVariables) -> str:
+    """Where the key comes from. A person who has set a key does not expect it to be sent to an address from another
+    program's file, so the text names that file."""
+    if key in learned.files:
+        return say("{variable} in {file}", variable=key, file=learned.files[key])
+    return (
+        say("{variable}; address from {file}", variable=key, file=learned.files[address])
+        if address in learned.files
+        else key
+    )

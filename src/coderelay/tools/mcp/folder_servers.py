@@ -1,0 +1,188 @@
+"""The MCP servers configured for one folder: started together, their tools in a stable order."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Collection, Coroutine, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from coderelay.protocol.translatable import say
+from coderelay.tools.mcp.configured_server import McpServer, ServerLimits
+from coderelay.tools.mcp.http_transport import HttpTransport, OpenHttp
+from coderelay.tools.mcp.mcp_tool import DESCRIPTION_CHARS, McpTool
+from coderelay.tools.mcp.protocol_types import ListedTool, parameters_of
+from coderelay.tools.mcp.server_settings import ServerSettings, fill_variables, mark_of
+from coderelay.tools.mcp.server_transport import ServerTransport
+from coderelay.tools.mcp.stdio_transport import StdioTransport
+from coderelay.tools.mcp.tool_names import tool_names
+from coderelay.workspace.processes.processes import Processes
+
+_MOST_TOOLS = 100
+_MOST_BYTES = 200_000
+"""The limits for all servers together: some providers take 128 tools, and every tool costs tokens in every
+request."""
+
+
+class McpServers:
+    """`environment` is what a server program sees besides what its settings add; `variables` are the values of
+    `${NAME}` in those settings. Programs run in the first of `folders`."""
+
+    def __init__(
+        self,
+        settings: Mapping[str, ServerSettings],
+        *,
+        folders: Sequence[str],
+        environment: Mapping[str, str],
+        processes: Processes,
+        open_http: OpenHttp,
+        variables: Mapping[str, str],
+        limits: ServerLimits,
+    ) -> None:
+        self._folders = folders
+        self._environment = environment
+        self._variables = variables
+        self._processes = processes
+        self._open_http = open_http
+        self._limits = limits
+        self.servers: dict[str, McpServer] = {}
+        self.settings: dict[str, ServerSettings] = {}
+        self._tools: tuple[McpTool, ...] = ()
+        self._listed: list[tuple[McpServer, tuple[ListedTool, ...]]] = []
+        self._left_out: list[str] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.configure(settings)
+
+    def configure(self, settings: Mapping[str, ServerSettings]) -> None:
+        """Servers whose settings changed are closed and replaced by new ones; the others go on."""
+        for name in [name for name, known in self.settings.items() if settings.get(name) != known]:
+            self._do(self.servers.pop(name).close())
+        self.settings = dict(settings)
+        self.servers = {name: self.servers.get(name) or self._server(name) for name in sorted(settings)}
+
+    def _server(self, name: str) -> McpServer:
+        settings = self.settings[name]
+        return McpServer(
+            name, mark_of(settings, self._folders[0]), lambda: self._line(settings), self._folders, self._limits
+        )
+
+    def _line(self, of: ServerSettings) -> ServerTransport:
+        """Raises ServerFailed."""
+        if of.url is not None:
+            headers = dict(of.headers) if of.literal else fill_variables(of.headers, self._variables)
+            return HttpTransport(of.url, headers, self._open_http)
+        given = of.env if of.literal else fill_variables(of.env, self._variables)
+        env = {**self._environment, **given}
+        return StdioTransport(self._processes, [of.command or "", *of.args], self._folders[0], env)
+
+    async def ready(self) -> None:
+        """To be awaited before every step. A server that takes longer than `patience` goes on starting, and its tools
+        are there in a later step; one that failed is tried again, but not waited for."""
+        idle = [each for each in self.servers.values() if not each.is_starting]
+        waited_for = [self._do(each.ready()) for each in idle if each.is_running or not each.was_started]
+        for each in idle:
+            if not each.is_running and each.was_started:
+                self._do(each.ready())
+        if waited_for:
+            await asyncio.wait(waited_for, timeout=self._limits.patience)
+
+    async def ready_for(self, names: Collection[str]) -> None:
+        """To be awaited before calls that were judged long ago, maybe in another process. Waits for as long as the
+        servers that may have these tools take to start."""
+        starting = {self._do(each.ready()) for each in self.servers.values() if not each.tools}
+        while starting and not {each.spec.name for each in self.tools}.issuperset(names):
+            _, starting = await asyncio.wait(starting, return_when=asyncio.FIRST_COMPLETED)
+
+    def _do(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Run the work as a task, which goes on when nobody waits for it any more."""
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    @property
+    def tools(self) -> Sequence[McpTool]:
+        """The tools of all servers; the same objects until a server lists others."""
+        self._look()
+        return self._tools
+
+    @property
+    def notes(self) -> list[str]:
+        """What is wrong with the servers, for people."""
+        self._look()
+        wrong = [
+            say("MCP server {name} {problem}", name=each.name, problem=each.note)
+            for each in self.servers.values()
+            if each.note
+        ]
+        return [*wrong, *self._left_out]
+
+    async def close(self) -> None:
+        await asyncio.gather(*(each.close() for each in self.servers.values()))
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _look(self) -> None:
+        listed = [(each, each.tools) for each in self.servers.values()]
+        if listed != self._listed:
+            self._tools, self._left_out, self._listed = *self._offered(), listed
+
+    def _offered(self) -> tuple[tuple[McpTool, ...], list[str]]:
+        usable = {name: _usable(server.tools) for name, server in self.servers.items()}
+        room = _shares({name: len(tools) for name, tools in usable.items()}, _MOST_TOOLS)
+        sizes = {name: sum(map(_size, tools[: room[name]])) for name, tools in usable.items()}
+        bytes_for = _shares(sizes, _MOST_BYTES)
+        chosen = [
+            (name, *each) for name, tools in usable.items() for each in _fitting(tools[: room[name]], bytes_for[name])
+        ]
+        names = tool_names([(server, listed.name) for server, listed, _ in chosen])
+        tools = tuple(
+            McpTool(name, self.servers[server], listed, parameters)
+            for name, (server, listed, parameters) in zip(names, chosen, strict=True)
+        )
+        offered = Counter(server for server, *_ in chosen)
+        left_out: list[str] = [
+            say(
+                "MCP server {name} {problem}",
+                name=name,
+                problem=f"has {len(server.tools)} tools; {offered[name]} of them are offered",
+            )
+            for name, server in self.servers.items()
+            if offered[name] < len(server.tools)
+        ]
+        return tools, left_out
+
+
+def _usable(tools: Sequence[ListedTool]) -> list[tuple[ListedTool, dict[str, Any]]]:
+    """The tools that can be offered, each name once, sorted by name: a server may list them in another order
+    tomorrow."""
+    unique = {tool.name: tool for tool in sorted(tools, key=lambda tool: tool.name)}
+    found = [(tool, parameters_of(tool.input_schema)) for tool in unique.values()]
+    return [(tool, parameters) for tool, parameters in found if parameters is not None and _can_be_named(tool)]
+
+
+def _can_be_named(tool: ListedTool) -> bool:
+    """Whether the name can be shown: people are asked about the tool by its name."""
+    return bool(tool.name.strip()) and tool.name.isprintable()
+
+
+def _size(tool: tuple[ListedTool, dict[str, Any]]) -> int:
+    listed, parameters = tool
+    return len(msgspec.json.encode(parameters)) + len((listed.description or "")[:DESCRIPTION_CHARS].encode())
+
+
+def _fitting(
+    tools: Sequence[tuple[ListedTool, dict[str, Any]]], most: int
+) -> Iterator[tuple[ListedTool, dict[str, Any]]]:
+    for each in tools:
+        most -= _size(each)
+        if most < 0:
+            return
+        yield each
+
+
+def _shares(wanted: Mapping[str, int], most: int) -> dict[str, int]:
+    """Divide `most`: each server gets what it wants, or an equal share of what is left by those that want less."""
+    shares: dict[str, int] = {}
+    for name in sorted(wanted, key=lambda name: (wanted[name], name)):
+        shares[name] = min(wanted[name], (most - sum(shares.values())) // (len(wanted) - len(shares)))
+    return shares

@@ -1,0 +1,138 @@
+"""MCP tools as the agent calls them, and the conversion of a server's answer to the outcome of a call."""
+
+from base64 import b64decode, b64encode
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from coderelay.protocol.calls import Finished, Need, ToolSpec
+from coderelay.protocol.content import Image
+from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.translatable import say
+from coderelay.tools.mcp.configured_server import McpServer
+from coderelay.tools.mcp.protocol_types import CallResult, ContentPart, ListedTool, ResourceContent
+from coderelay.tools.mcp.server_transport import ServerFailed, ServerRefused
+from coderelay.tools.mcp.tool_names import on_one_line, plain_name, short
+from coderelay.tools.read import MOST_BYTES, image_kind
+from coderelay.tools.toolbox import shortened
+from coderelay.workspace.workspace import Workspace
+
+_IMAGES = 5
+DESCRIPTION_CHARS = 2000
+_SHOWN_ARGUMENTS = 2000
+Object = dict[str, Raw]
+"""The arguments of a call, passed on as the model wrote them: only the server knows what they mean."""
+
+
+def finished(result: CallResult) -> Finished:
+    """Raises ToolFailed if the server marks the result as an error."""
+    texts: list[str] = []
+    images: list[Image] = []
+    for part in result.content:
+        image = _image(part) if len(images) < _IMAGES else None
+        if image is not None:
+            images.append(image)
+        else:
+            texts.append(part_text(part))
+    said = shortened("\n".join(texts) or _structured(result))
+    if result.is_error:
+        raise ToolFailed(said or "the tool failed and does not say why")
+    return Finished(output=said or _count(images) or "(no output)", summary=_summary(said, images), images=(*images,))
+
+
+def part_text(part: ContentPart) -> str:
+    if part.text is not None:
+        return part.text
+    if part.resource is not None:
+        return content_text(part.resource)
+    if part.type == "resource_link":
+        return f"[{part.name or 'resource'}: {part.uri}]"
+    size = f", {len(part.data)} characters of base64" if part.data else ""
+    return f"[{part.mime_type or part.type}{size}, which cannot be shown]"
+
+
+def content_text(content: ResourceContent) -> str:
+    """The text of an embedded resource, or of one that was read."""
+    if content.text is not None:
+        return f"{content.uri}:\n{content.text}" if content.uri else content.text
+    return f"[{content.uri or 'resource'}: {content.mime_type or 'binary'}, which cannot be shown]"
+
+
+def _image(part: ContentPart) -> Image | None:
+    """None also for data that only claims to be an image: a provider would refuse the whole conversation from then
+    on."""
+    data = part.data if part.type == "image" else part.resource.blob if part.resource is not None else None
+    if not data or len(data) > MOST_BYTES * 4 // 3 + 4:
+        return None
+    try:
+        content = b64decode(data, validate=True)
+    except ValueError:
+        return None
+    kind = image_kind(content)
+    return Image(kind, b64encode(content).decode()) if kind is not None else None
+
+
+def _structured(result: CallResult) -> str:
+    """The structured content as JSON, for results without text. Most servers repeat it as text, which is then
+    enough."""
+    return "" if result.structured_content is None else msgspec.json.encode(result.structured_content).decode()
+
+
+def _count(images: list[Image]) -> str:
+    return "" if not images else "1 image" if len(images) == 1 else say("{count} images", count=len(images))
+
+
+def _summary(said: str, images: list[Image]) -> str:
+    lines = said.count("\n") + 1 if said else 0
+    text = "1 line" if lines == 1 else say("{count} lines", count=lines) if lines else ""
+    return ", ".join(each for each in (text, _count(images)) if each) or "no output"
+
+
+class McpTool:
+    arguments = Object
+
+    def __init__(self, name: str, server: McpServer, listed: ListedTool, parameters: dict[str, Any]) -> None:
+        plain = plain_name(server.name, listed.name)
+        self.spec = ToolSpec(name, _description(server, listed), parameters, "mcp", plain if plain != name else "")
+        self._server = server
+        self._tool = listed.name
+
+    def need(self, arguments: Object, workspace: Workspace) -> Need:
+        """The title shows all arguments. A remembered approval is for this tool of this server."""
+        return Need(
+            tool=self.spec.name,
+            kind="mcp",
+            title=f"{short(self._server.name)}: {short(self._tool)} {_shown(arguments)}".rstrip(),
+            server=self._server.mark,
+            server_tool=self._tool,
+            plain=self.spec.plain,
+        )
+
+    async def run(self, arguments: Object, workspace: Workspace) -> Finished:
+        try:
+            return finished(await self._server.call(self._tool, arguments))
+        except ServerRefused as refused:
+            raise ToolFailed(f"{self._server.name} {refused.what}") from refused
+        except ServerFailed as failed:
+            raise ToolFailed(
+                say("the MCP server {name} {problem}", name=self._server.name, problem=failed.what),
+                detail="The call may have run; check before repeating it." if failed.sent else "",
+            ) from failed
+
+
+def _description(server: McpServer, listed: ListedTool) -> str:
+    text = (listed.description or listed.title or f"{listed.name} of {server.name}").strip()
+    return text if len(text) <= DESCRIPTION_CHARS else f"{text[:DESCRIPTION_CHARS]}…"
+
+
+def _shown(arguments: Object) -> str:
+    """The arguments on one line. Those that are too long to show are distinguished by their hash."""
+    if not arguments:
+        return ""
+    text = on_one_line(msgspec.json.encode(arguments).decode())
+    if len(text) <= _SHOWN_ARGUMENTS:
+        return text
+    mark = sha256(text.encode()).hexdigest()[:16]
+    return f"{text[:_SHOWN_ARGUMENTS]}… ({len(text)} characters, sha256 {mark})"

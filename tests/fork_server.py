@@ -42,19 +42,8 @@ from tests.crash import commanding, crashing, undoing
 from tests.forked_process import Reap, Start
 
 LOADED_EARLY = (
-    *(
-        answer,
-        asks,
-        resume,
-        sessions,
-        edit_config,
-        model_detection,
-        live_command_output,
-        git_turn_files,
-        model,
-        postgres_store,
-        headless,
-    ),
+    *(answer, asks, resume, sessions, edit_config, model_detection, live_command_output, git_turn_files),
+    *(model, postgres_store, headless),
     *(allow_rules, build_tools, command_verdict, deny_rules, tree_sitter_words),
     *(bubblewrap, landlock, sandbox, snapshots),
     *(instant_prompt, run_repl, picker, plain_repl, code, diffs, markdown_stream),

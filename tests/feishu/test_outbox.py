@@ -1,17 +1,24 @@
 """The outbox, with the real client of the platform: every card gets there once, whatever fails on the way."""
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.json import encode
 
 from coderelay.protocol.errors import StoreFailed
+from coderelay.protocol.notebook import Change
 from coderelay.surfaces.feishu.bot import BotTiming
 from coderelay.surfaces.feishu.card_outbox import STREAMED_ELEMENT, Card, ChatPlace
-from coderelay.surfaces.feishu.card_record import dead_letters
+from coderelay.surfaces.feishu.card_record import CARDS, UNSENT, CardRecord, dead_letters, decode_record
+from coderelay.surfaces.feishu.card_sender import CardSender
+from coderelay.surfaces.feishu.lark_api import AppCredentials, LarkApi
+from coderelay.surfaces.feishu.notebook_outbox import NotebookOutbox
+from coderelay.surfaces.feishu.rate_limits import RateLimits
 from coderelay.testing.feishu_server import FakeFeishu
-from tests.feishu.platform_bot import aside, platform_bot, settled
+from tests.feishu.platform_bot import aside, notebook_in, platform_bot, settled
 from tests.house import story
 
 CREATE, PATCH = r"POST .*/im/v1/messages$", r"PATCH .*/im/v1/messages/"
@@ -303,6 +310,32 @@ async def test_what_a_bot_left_unsent_is_sent_by_another(feishu: FakeFeishu, tmp
     async with platform_bot(feishu, tmp_path) as bot:
         await shows(feishu, "kept", "kept too")
         await settled(bot)
+
+
+@story
+async def test_a_message_overtook_one_that_was_still_a_dead_bots(feishu: FakeFeishu, tmp_path: Path) -> None:
+    now = time.time_ns() // 1_000_000
+    first = CardRecord(place_of(feishu), card("first"), now, holder="dead", until=now + 2000)
+    second = CardRecord(place_of(feishu), card("second"), now + 1, holder="dead", until=now)
+    async with notebook_in(tmp_path) as notebook:
+        for key, record in (("z", first), ("a", second)):
+            await notebook.write(Change(CARDS + key, encode(record)), Change(UNSENT + key, b""))
+    async with platform_bot(feishu, tmp_path) as bot:
+        await shows(feishu, "first", "second")
+        await settled(bot)
+
+
+@story
+async def test_messages_of_one_millisecond_lost_their_order(feishu: FakeFeishu, tmp_path: Path) -> None:
+    async with notebook_in(tmp_path) as notebook:
+        api = LarkApi(AppCredentials(feishu.app_id, feishu.app_secret, feishu.url))
+        sender = CardSender(feishu.app_id, api, RateLimits(), lambda: 5)
+        outbox = NotebookOutbox(notebook, sender, clock=lambda: 5)
+        await outbox.stop()
+        for key in ("z", "a"):
+            await outbox.show(key, place_of(feishu), card(key))
+        created = [decode_record(each.value).created for each in await notebook.list(CARDS)]
+    assert created == [6, 5]
 
 
 @pytest.mark.parametrize("kind", ["message", "card"])

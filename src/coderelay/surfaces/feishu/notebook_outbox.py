@@ -30,6 +30,7 @@ from coderelay.surfaces.feishu.rate_limits import call_limits, card_limit
 
 _LEASE_MS = 20_000
 _SWEEP_SECONDS = 5.0
+_OTHER_BOT_SECONDS = 0.5
 _FIRST_PAUSE_MS, _LONGEST_PAUSE_MS = 500, 60_000
 _TRIED_MS = 3600 * 1000  # the platform recognises a repeated message for an hour
 _KEPT_MS = 15 * 24 * 3600 * 1000  # a message can be changed for 14 days
@@ -56,6 +57,7 @@ class NotebookOutbox:
         self._lease_ms = lease_ms
         self._pace = pace
         self._me = new_id()
+        self._last_created = 0
         self._order = MessageOrder()
         self._sending: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()
@@ -117,7 +119,10 @@ class NotebookOutbox:
         """The record with a new state of the card. This bot sends it, unless another is at it."""
         now = self._clock()
         if record is None:
-            return CardRecord(place, card, now, holder=self._me, until=now + self._lease_ms)
+            self._last_created = max(
+                now, self._last_created + 1
+            )  # two messages of one millisecond have an order, too
+            return CardRecord(place, card, self._last_created, holder=self._me, until=now + self._lease_ms)
         wanting = replace(
             record, card=card, wanted=record.wanted + 1, attempts=0, trying_since=0, not_before=0, is_dead=False
         )
@@ -153,7 +158,7 @@ class NotebookOutbox:
     async def _send_all(self, key: str) -> None:
         try:
             await self._order.turn(key)
-            while await self._send_once(key):
+            while await self._send_once(key) or await self._let_other_bot_send(key):
                 pass
         except Exception:  # one request of the surface; the sweep tries again
             log.exception("a card could not be sent")
@@ -196,6 +201,15 @@ class NotebookOutbox:
             if record.holder == self._me and record.until >= now + self._lease_ms // 2:
                 return entry, record
             await self._write(key, entry, replace(record, holder=self._me, until=now + self._lease_ms))
+
+    async def _let_other_bot_send(self, key: str) -> bool:
+        """Whether another bot holds this new message, after some time for it: what comes after the message in its
+        chat must not be sent before it."""
+        _, record = await self._load(key)
+        if record is None or record.message_id or record.is_sent or record.is_dead or record.holder == self._me:
+            return False
+        left = max(0.0, (record.until - self._clock()) / 1000)
+        return await self._pause(min(left, _OTHER_BOT_SECONDS))
 
     async def _pause(self, seconds: float) -> bool:
         """Whether the time has passed. A bot that is stopping does not wait."""
@@ -279,13 +293,13 @@ class NotebookOutbox:
 
     async def _take_over(self) -> None:
         """Send what is left, new messages in the order in which they were made."""
-        for entry in sorted(await self._notebook.list(UNSENT), key=lambda each: each.at):
-            key = entry.key.removeprefix(UNSENT)
-            if key not in self._sending:
-                _, record = await self._load(key)
-                if record is not None and not record.message_id:
-                    self._order.enter(key, record.place.chat_id)
-                self._wake(key)
+        keys = [entry.key.removeprefix(UNSENT) for entry in await self._notebook.list(UNSENT)]
+        found = [(key, (await self._load(key))[1]) for key in keys if key not in self._sending]
+        left = [(record.created, key, record) for key, record in found if record is not None]
+        for _, key, record in sorted(left, key=lambda each: each[:2]):
+            if not record.message_id:
+                self._order.enter(key, record.place.chat_id)
+            self._wake(key)
 
     async def _sweep(self) -> None:
         """Take over what another process has left, and forget what cannot be changed any more."""

@@ -10,7 +10,7 @@ from string import Formatter
 
 import pytest
 
-from coderelay.client.template_matching import tool_words
+from coderelay.client.finished_text_translation import tool_words
 from coderelay.protocol.languages import LANGUAGES, LanguageFile, read_language
 from tests.language.text_literals import PLACE, ROOM, Said, Unclear, records_in, said_in, strings_in
 from tests.language.text_tables import TABLES

@@ -7,7 +7,7 @@ import json
 import os
 from typing import Any
 
-from coderelay.client.template_matching import tool_words
+from coderelay.client.finished_text_translation import tool_words
 from coderelay.protocol.languages import read_language
 from tests.language.text_literals import ROOM, records_in
 

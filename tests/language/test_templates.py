@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from coderelay.client import template_matching
+from coderelay.client.finished_text_translation import recognise, tool_words
 from coderelay.client.language import retell, speak
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.autorun_files import AUTORUN_FILES, PACKAGE_JSON
@@ -22,7 +22,7 @@ from tests.language.text_literals import PLACE, ROOM, Said, parsed, said_in
 
 _FILES = sorted(ROOM.rglob("*.py"))
 _CHINESE = read_language("zh")
-TEMPLATES = _CHINESE.log_messages | template_matching.tool_words("zh")
+TEMPLATES = _CHINESE.log_messages | tool_words("zh")
 _FOR_MODELS = {"session/transcript.py", "workspace/sandbox/probe.py"}
 """Files with texts that are like one of ours, but that people are not told."""
 
@@ -153,8 +153,8 @@ def test_whatever_is_said_has_a_chinese_form_and_its_values() -> None:
 
 
 def test_the_fallback_knows_the_templates_by_their_fixed_parts_only() -> None:
-    assert template_matching.recognise("a.py has only 5 lines", "zh") == "a.py 只有 5 行"
-    assert template_matching.recognise("who knows; nobody: not at all", "zh") == "who knows; nobody: not at all"
+    assert recognise("a.py has only 5 lines", "zh") == "a.py 只有 5 行"
+    assert recognise("who knows; nobody: not at all", "zh") == "who knows; nobody: not at all"
 
 
 def _put_together(file: Path) -> Iterator[tuple[str, ...]]:

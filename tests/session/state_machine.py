@@ -13,7 +13,7 @@ from coderelay.protocol.codec import decode, encode, kind_of
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.session_events import Mode
 from coderelay.session.next_action import AskModel, RunCall
-from coderelay.session.openai_snapshot import snapshot
+from coderelay.session.openai_chat_format import snapshot
 from coderelay.session.transcript import Transcript
 from tests.session.ask_checks import BrokenPromise
 from tests.session.background_moves import Processes

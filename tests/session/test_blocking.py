@@ -19,7 +19,7 @@ from coderelay.protocol.ids import CallId
 from coderelay.session import blocking_turns
 from coderelay.session.fold import fold
 from coderelay.session.next_action import EndTurn, RunAgent, Wait, needs_owner, next_action
-from coderelay.session.openai_snapshot import snapshot
+from coderelay.session.openai_chat_format import snapshot
 from coderelay.session.transcript import AssistantMessage, ToolMessage, UserMessage, transcript
 from tests.session.played_session import SESSION, Play
 from tests.session.proposed_calls import allowed, asked, broken, denied, plan, questions, runs

@@ -11,7 +11,7 @@ from coderelay.protocol.errors import BadInput, UnknownSession
 from coderelay.protocol.events import HistoryCleared, Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.session import decide
-from coderelay.session.openai_snapshot import snapshot
+from coderelay.session.openai_chat_format import snapshot
 from coderelay.session.state import State
 from coderelay.session.transcript import Transcript, UserMessage, transcript
 from tests.session.ask_checks import BrokenPromise

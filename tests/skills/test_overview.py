@@ -225,7 +225,7 @@ def test_start_up_loads_nothing_of_this_where_there_is_nothing(serve: Serve, cod
         "coderelay.config.skills_and_commands.skills",
         "coderelay.config.skills_and_commands.discovery",
         "coderelay.config.skills_and_commands.folder_texts",
-        "coderelay.host.session_queries",
+        "coderelay.host.session_inventory",
         "coderelay.session.context_usage",
     }
     assert "coderelay.app" in modules

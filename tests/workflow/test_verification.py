@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from coderelay.agents.native.workflow.check_command_choice import CheckCommand
 from coderelay.agents.native.workflow.message_texts import best_effort, not_run, repair_prompt, still_failing
 from coderelay.agents.native.workflow.project_test_command import ProjectFiles
 from coderelay.agents.native.workflow.verification import (
@@ -20,7 +21,6 @@ from coderelay.agents.native.workflow.verification import (
     is_document,
     verification_due,
 )
-from coderelay.agents.native.workflow.verify_command import CheckCommand
 from coderelay.agents.native.workflow.verify_result import CheckRun
 from coderelay.agents.native.workflow.workflow_settings import VerificationSettings
 from coderelay.protocol.asks import Allow, Deny

@@ -17,7 +17,7 @@ from coderelay.models.local.installed_weights import Weights, WeightsFolder, che
 from coderelay.models.local.weights_installation import Progress, install
 from coderelay.models.provider import KNOWN
 from coderelay.protocol.errors import BadInput, CoderError
-from coderelay.surfaces.standard_streams import draw
+from coderelay.surfaces.nonblocking_output import draw
 
 _BAR = 24
 _USAGE = 2

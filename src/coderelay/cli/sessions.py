@@ -37,7 +37,7 @@ from coderelay.protocol.queries import (
 )
 from coderelay.protocol.summary import Summary
 from coderelay.protocol.translatable import encode_plain
-from coderelay.surfaces.standard_streams import write_json
+from coderelay.surfaces.nonblocking_output import write_json
 
 
 def main(arguments: list[str]) -> int:

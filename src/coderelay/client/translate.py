@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import cache
 
-from coderelay.client.template_matching import recognise, tool_words
+from coderelay.client.finished_text_translation import recognise, tool_words
 from coderelay.protocol.languages import read_language
 from coderelay.protocol.translatable import Sentence, Translatable, fill, with_template
 

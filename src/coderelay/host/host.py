@@ -99,7 +99,7 @@ from coderelay.session.state import State, todos
 if TYPE_CHECKING:
     from coderelay.host.child_sessions import ChildSessions
     from coderelay.host.machine_queries import MachineQuery
-    from coderelay.host.session_queries import SessionQuery
+    from coderelay.host.session_inventory import SessionQuery
 
 
 class Host:
@@ -318,7 +318,7 @@ class Host:
         return run_requirements.require_folder(decide.require((await self.load(session)).state), self.context)
 
     async def _answer_about_session(self, query: "SessionQuery") -> object:
-        from coderelay.host.session_queries import answer_session_query  # imported late: only people ask for this
+        from coderelay.host.session_inventory import answer_session_query  # imported late: only people ask for this
 
         state = (await self.load(query.session)).state
         decide.require(state)

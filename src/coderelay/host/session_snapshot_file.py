@@ -11,7 +11,7 @@ from coderelay.agents.agent import Agent, Description
 from coderelay.host.loaded_session import LoadedSession, carried_out
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.live_updates import Notice
-from coderelay.session.openai_snapshot import copy_for_reading, snapshot
+from coderelay.session.openai_chat_format import copy_for_reading, snapshot
 from coderelay.session.state import State
 from coderelay.workspace.files.atomic_write import write_whole
 

@@ -207,7 +207,7 @@ class Worker:
     def _turn_type(self) -> type[HostTurn]:
         if not self._loaded.state.is_blocking:
             return HostTurn
-        from coderelay.host.blocking_agent_turn import BlockingAgentTurn  # imported late: most agents do not block
+        from coderelay.host.own_loop_agent_turn import BlockingAgentTurn  # imported late: most agents do not block
 
         return BlockingAgentTurn
 

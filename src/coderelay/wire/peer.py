@@ -28,7 +28,7 @@ from coderelay.wire.errors import (
     received_error,
 )
 from coderelay.wire.json_message import ID_CHARS, MessageKey, Params, decoded, key_of
-from coderelay.wire.tolerance import Tolerance
+from coderelay.wire.malformed_messages import Tolerance
 from coderelay.wire.transport import Exchange, Oversized, Transport
 
 log = logging.getLogger(__name__)

@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from coderelay.cli.startup.arguments import PICK
-from coderelay.surfaces import standard_streams
+from coderelay.surfaces import nonblocking_output
 from coderelay.surfaces.terminal.startup_view import StartupView
 
 
 def run(options: argparse.Namespace, folder: str) -> int:
-    standard_streams.write_behind()
+    nonblocking_output.write_behind()
     first = "/resume" if options.resume == PICK else options.first_prompt
     return asyncio.run(StartupView(folder, first).run(partial(_work, options, folder)))
 

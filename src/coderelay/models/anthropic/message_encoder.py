@@ -12,7 +12,7 @@ from coderelay.models.history_cache import EncodedHistory
 from coderelay.models.model import without_images
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Image, Seal, Text, Thinking
-from coderelay.session.openai_snapshot import sendable_arguments, sendable_name
+from coderelay.session.openai_chat_format import sendable_arguments, sendable_name
 from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage
 
 MARK = b',"cache_control":{"type":"ephemeral"}'

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from coderelay.protocol.calls import Call, ToolSpec
 from coderelay.protocol.content import Image, Seal, Thinking
-from coderelay.session.openai_snapshot import data_url, sendable_arguments, sendable_id, sendable_name
+from coderelay.session.openai_chat_format import data_url, sendable_arguments, sendable_id, sendable_name
 from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage
 
 

@@ -10,7 +10,7 @@ from coderelay.client.language import t
 from coderelay.protocol.events import Recorded, SessionDeleted, TurnEnded, asks_in
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListAsks, ShowSession
-from coderelay.surfaces import standard_streams
+from coderelay.surfaces import nonblocking_output
 from coderelay.surfaces.headless.output import DONE, ENDINGS, FAILED, PARKED, ProgressLines, TextOutput
 
 
@@ -39,7 +39,7 @@ async def carry_on(client: Client, session: SessionId, after: int) -> int:
             match each.event:
                 case TurnEnded() as event if own:
                     output.finish(each)
-                    await standard_streams.wait_until_written(standard_streams.MOST_WAITING)
+                    await nonblocking_output.wait_until_written(nonblocking_output.MOST_WAITING)
                     if event.ending == "stopped" or not (await client.get(ShowSession(session))).queued:
                         return ENDINGS[event.ending]
                 case SessionDeleted() if own:

@@ -9,7 +9,7 @@ from coderelay.client.views import cowork
 from coderelay.protocol.events import MessageAdded, MessageKept, Recorded, TurnEnded, TurnStarted
 from coderelay.protocol.live_updates import Live, TextDelta, ThinkingDelta
 from coderelay.protocol.translatable import encode_plain
-from coderelay.surfaces import standard_streams
+from coderelay.surfaces import nonblocking_output
 from coderelay.surfaces.headless.output import CutShort, InitFields, ProgressLines, ResultMessages
 
 
@@ -107,4 +107,4 @@ def _encoded(message: dict[str, Any]) -> str:
 
 
 def _write_line(out: TextIO, line: str) -> None:
-    standard_streams.write_json(out, line)
+    nonblocking_output.write_json(out, line)

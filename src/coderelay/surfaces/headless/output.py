@@ -27,10 +27,10 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import CallId, MessageId, PromptId, SessionId, TurnId
 from coderelay.protocol.live_updates import Live, Notice, TextDelta, ThinkingDelta
 from coderelay.protocol.summary import AskRow
-from coderelay.surfaces import standard_streams
+from coderelay.surfaces import nonblocking_output
 
 Form = Literal["text", "json", "stream-json"]
-_FEW_WAITING = standard_streams.MOST_WAITING // 4
+_FEW_WAITING = nonblocking_output.MOST_WAITING // 4
 
 
 DONE, FAILED, USAGE, DENIED, STEP_LIMIT, PARKED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
@@ -285,7 +285,7 @@ class PacedOutput:
 
     async def _catch_up(self) -> None:
         while self._shown < self._last:
-            await standard_streams.wait_until_written(_FEW_WAITING)
+            await nonblocking_output.wait_until_written(_FEW_WAITING)
             with suppress(UnknownSession):  # the session was deleted together with its events
                 if await self._read_on():
                     continue
@@ -302,4 +302,4 @@ class PacedOutput:
         return False
 
     def _is_behind(self) -> bool:
-        return standard_streams.waiting() > standard_streams.MOST_WAITING
+        return nonblocking_output.waiting() > nonblocking_output.MOST_WAITING

@@ -48,7 +48,7 @@ from coderelay.protocol.ids import PromptId, SessionId, new_id
 from coderelay.protocol.live_updates import Live
 from coderelay.protocol.queries import ListPrompts, ShowPermissions, ShowSession, WhyNotRun, WhyWaiting
 from coderelay.protocol.summary import AskRow, Summary
-from coderelay.surfaces.standard_streams import MOST_WAITING, hurry, wait_until_written
+from coderelay.surfaces.nonblocking_output import MOST_WAITING, hurry, wait_until_written
 from coderelay.surfaces.terminal.answer_parser import AnswerParser, split_all
 from coderelay.surfaces.terminal.ask_queue import AskQueue, Change, ClosedAsk, DroppedAsks, OpenAsk, OpenedAsk
 from coderelay.surfaces.terminal.plain_renderer import PlainRenderer, write

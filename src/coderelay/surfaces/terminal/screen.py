@@ -31,7 +31,7 @@ from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
 
 from coderelay.client.language import t
-from coderelay.surfaces.standard_streams import wait_until_written, waiting
+from coderelay.surfaces.nonblocking_output import wait_until_written, waiting
 from coderelay.surfaces.terminal.drawing.columns import cut, width_of, without_colours
 from coderelay.surfaces.terminal.input.vt100_input import REPORT_FOCUS, REPORT_NO_FOCUS, Focus, Keyboard
 

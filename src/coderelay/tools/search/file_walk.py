@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from coderelay.tools.search.glob_pattern import PathPattern, name_regex
 from coderelay.workspace.files.openat import open_folder
-from coderelay.workspace.trees.git_head import root_of
+from coderelay.workspace.trees.repository_root import root_of
 
 KEPT_BY_TOOLS = frozenset({".git", ".hg", ".jj", ".svn"})
 OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

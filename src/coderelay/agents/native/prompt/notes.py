@@ -19,7 +19,7 @@ from coderelay.protocol.session_events import Mode
 from coderelay.session.background_commands import background_topic, over_topic, status_text
 from coderelay.session.state import BackgroundCommand, State, is_list, items_of, last_list
 from coderelay.workspace.files.disk import Disk
-from coderelay.workspace.trees.git_head import branch_in, root_of
+from coderelay.workspace.trees.repository_root import branch_in, root_of
 
 _LOOKED_AT = 200  # only the most recently read files
 TOPIC = "skills"

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from coderelay.agents.agent import Turn
+from coderelay.agents.native.workflow.check_command_choice import COMMANDS, CheckCommand, choose_command
 from coderelay.agents.native.workflow.failed_tests import failed_before, failed_tests
 from coderelay.agents.native.workflow.message_texts import (
     Reason,
@@ -23,7 +24,6 @@ from coderelay.agents.native.workflow.message_texts import (
     workflow_message,
 )
 from coderelay.agents.native.workflow.project_test_command import ProjectFiles, ProjectFolder, infer_command
-from coderelay.agents.native.workflow.verify_command import COMMANDS, CheckCommand, choose_command
 from coderelay.agents.native.workflow.verify_intent import verify_intent
 from coderelay.agents.native.workflow.verify_result import CheckRun, Trouble, run_of, trouble_of
 from coderelay.agents.native.workflow.workflow_settings import VerificationSettings, WorkflowSettings

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from coderelay.policy.shell.parser import Word
-from coderelay.policy.shell.programs.basic_programs import ARCHIVERS, PLAIN, PROCESS_VIEWERS
 from coderelay.policy.shell.programs.build_tools import BUILD_TOOLS
 from coderelay.policy.shell.programs.file_readers import FILE_READERS
 from coderelay.policy.shell.programs.find import FIND
 from coderelay.policy.shell.programs.git import GIT
 from coderelay.policy.shell.programs.options import EVERY_USE, Build, CommandFolders, NotReadOnly, Program
 from coderelay.policy.shell.programs.sed_awk_jq import LANGUAGES
+from coderelay.policy.shell.programs.system_utilities import ARCHIVERS, PLAIN, PROCESS_VIEWERS
 from coderelay.policy.shell.programs.wrappers import WRAPPERS
 
 _KEYWORDS = ("then", "do", "else", "!", "{", "(", "if", "elif", "while", "until", "coproc", "exec", "builtin")

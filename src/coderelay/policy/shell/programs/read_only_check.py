@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from coderelay.policy.shell.parser import Word
-from coderelay.policy.shell.programs.basic_programs import lists_archive
 from coderelay.policy.shell.programs.build_tools import PIP
 from coderelay.policy.shell.programs.git import has_git_table
 from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly, check
 from coderelay.policy.shell.programs.program_table import system_name, system_program
+from coderelay.policy.shell.programs.system_utilities import lists_archive
 from coderelay.policy.shell.programs.wrappers import unwrap
 from coderelay.protocol.autorun_files import autorun_entry
 from coderelay.protocol.translatable import say

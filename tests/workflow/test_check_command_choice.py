@@ -2,7 +2,7 @@
 
 import pytest
 
-from coderelay.agents.native.workflow.verify_command import COMMANDS, CheckCommand, choose_command, named_in
+from coderelay.agents.native.workflow.check_command_choice import COMMANDS, CheckCommand, choose_command, named_in
 
 
 def test_c38_the_list_is_exactly_this() -> None:

@@ -22,6 +22,7 @@ from coderelay.app import App
 from coderelay.client.views.cowork import SessionRows
 from coderelay.config.load import load
 from coderelay.host.host import Host
+from coderelay.host.loaded_session import LoadedSession
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import OpenSession
 from coderelay.protocol.errors import UnknownSession
@@ -118,7 +119,7 @@ async def _left() -> tuple[float, int, int]:
 
 def _records() -> int:
     gc.collect()
-    return sum(type(each).__name__ == "Record" for each in gc.get_objects())
+    return sum(isinstance(each, LoadedSession) for each in gc.get_objects())
 
 
 async def _create(store: Store, count: int) -> list[SessionId]:

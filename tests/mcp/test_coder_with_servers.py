@@ -152,8 +152,9 @@ def test_nothing_of_mcp_or_pages_is_loaded_where_there_are_no_servers(
 import sys
 from coderelay.cli import main
 code = main()
-late = [name for name in sys.modules if name.startswith(("coderelay.tools.mcp", "coderelay.tools.page_"))]
+late = [name for name in sys.modules if name.startswith("coderelay.tools.mcp")]
 assert late == [], late
+assert "coderelay.tools.web.page_text" not in sys.modules
 sys.exit(code)
 """
     coder = coder_on(serve(script(says("done"))))

@@ -23,16 +23,15 @@ import msgspec
 
 from coderelay import cli
 from coderelay.cli import answer, asks, resume, sessions  # from here on, what the programs would load late
-from coderelay.cli.startup import instant_prompt, run_repl, run_without_terminal
+from coderelay.cli.startup import instant_prompt, run_repl
 from coderelay.config import edit_config
 from coderelay.config.detect import model_detection
 from coderelay.host import git_turn_files, live_command_output
-from coderelay.http import response_decoder
 from coderelay.models.openai_chat import model
-from coderelay.policy.shell import allow_rules, command_verdict, deny_rules, network_detection, tree_sitter_words
+from coderelay.policy.shell import allow_rules, command_verdict, deny_rules, tree_sitter_words
 from coderelay.policy.shell.programs import build_tools
 from coderelay.store.postgres import store as postgres_store
-from coderelay.surfaces.headless import run_prompt
+from coderelay.surfaces import headless
 from coderelay.surfaces.terminal import picker, plain_repl
 from coderelay.surfaces.terminal.drawing import code, diffs, markdown_stream
 from coderelay.workspace.sandbox import bubblewrap, landlock, sandbox
@@ -44,8 +43,8 @@ from tests.forked_process import Reap, Start
 
 LOADED_EARLY = (
     *(answer, asks, resume, sessions, edit_config, model_detection, live_command_output, git_turn_files),
-    *(model, postgres_store, run_prompt, run_without_terminal, response_decoder),
-    *(allow_rules, build_tools, command_verdict, deny_rules, network_detection, tree_sitter_words),
+    *(model, postgres_store, headless),
+    *(allow_rules, build_tools, command_verdict, deny_rules, tree_sitter_words),
     *(bubblewrap, landlock, sandbox, snapshots),
     *(instant_prompt, run_repl, picker, plain_repl, code, diffs, markdown_stream),
 )

@@ -148,16 +148,11 @@ def test_a_broken_store_is_found_out(build: type[PostgresStore], check: Check, d
             "fits[new.place] OR coalesce(",
             suite.an_append_that_another_overtook_changes_nothing,
         ),
-        (
-            "PERFORM pg_advisory_xact_lock(hashtextextended(p_session, 0))",
-            "NULL",
-            suite.of_racing_appends_exactly_one_wins,
-        ),
         ("DELETE FROM event WHERE session_id = p_session", "NULL; --", suite.deletion_erases_all_but_itself),
         ("ON CONFLICT DO NOTHING", "", suite.a_message_id_counts_once_in_each_session),
         ("IF p_dropped THEN", "IF false THEN", suite.deletion_erases_all_but_itself),
     ],
-    ids=["no comparison", "no comparison in a group", "no lock", "no erasing", "ids twice", "rows stay"],
+    ids=["no comparison", "no comparison in a group", "no erasing", "ids twice", "rows stay"],
 )
 def test_every_line_of_the_append_is_needed(
     line: str, instead: str, check: Check, database: str, monkeypatch: pytest.MonkeyPatch
@@ -166,6 +161,32 @@ def test_every_line_of_the_append_is_needed(
     monkeypatch.setattr(migrations, "STEPS", tuple(step.replace(line, instead) for step in migrations.STEPS))
     with pytest.raises((AssertionError, CoderError)):
         run(check, _opener(PostgresStore, database))
+
+
+LOCK = "PERFORM pg_advisory_xact_lock(hashtextextended(p_session, 0))"
+
+
+@pytest.mark.parametrize(("instead", "waits"), [(LOCK, True), ("NULL", False)], ids=["as it is", "no lock"])
+@story
+async def test_an_append_waits_while_another_program_appends_to_the_session(
+    instead: str, waits: bool, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert any(LOCK in step for step in migrations.STEPS)
+    monkeypatch.setattr(migrations, "STEPS", tuple(step.replace(LOCK, instead) for step in migrations.STEPS))
+    store = PostgresStore(database, SessionRows())
+    await write(store, A, [[created()]])
+    with psycopg.connect(database) as outside, psycopg.connect(database, autocommit=True) as watcher:
+        outside.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [A])
+        blocked = "SELECT 1 FROM pg_stat_activity WHERE %s = ANY(pg_blocking_pids(pid))"
+        appending = asyncio.create_task(store.append(A, 1, [prompt()]))
+        while not (found := watcher.execute(blocked, [outside.info.backend_pid]).fetchone()):
+            await asyncio.sleep(0.001)
+            if appending.done():
+                break
+        assert (found is not None) == waits
+        outside.rollback()
+        assert [each.seq for each in await appending] == [2]
+    await store.close()
 
 
 @story

@@ -34,7 +34,7 @@ from coderelay.store.postgres import store as postgres_store
 from coderelay.surfaces import headless
 from coderelay.surfaces.terminal import picker, plain_repl
 from coderelay.surfaces.terminal.drawing import code, diffs, markdown_stream
-from coderelay.workspace.sandbox import bubblewrap, landlock, sandbox
+from coderelay.workspace.sandbox import bubblewrap, landlock, session_sandbox
 from coderelay.workspace.trees import snapshots
 from tests.background import stop_process
 from tests.blocking import holding
@@ -45,7 +45,7 @@ LOADED_EARLY = (
     *(answer, asks, resume, sessions, edit_config, model_detection, live_command_output, git_turn_files),
     *(model, postgres_store, headless),
     *(allow_rules, build_tools, command_verdict, deny_rules, tree_sitter_words),
-    *(bubblewrap, landlock, sandbox, snapshots),
+    *(bubblewrap, landlock, session_sandbox, snapshots),
     *(instant_prompt, run_repl, picker, plain_repl, code, diffs, markdown_stream),
 )
 PROGRAMS: dict[str, Callable[[], object]] = {

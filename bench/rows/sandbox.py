@@ -17,7 +17,7 @@ from coderelay.workspace.processes.session_processes import CommandContext, Comm
 from coderelay.workspace.sandbox.backend_detection import BACKENDS
 from coderelay.workspace.sandbox.confinement import SandboxBackend
 from coderelay.workspace.sandbox.probe import probe
-from coderelay.workspace.sandbox.sandbox import Sandbox
+from coderelay.workspace.sandbox.session_sandbox import Sandbox
 
 TIMES, STARTS, IDLE = 40, 5, 5
 ARGV = ["bash", "--noprofile", "--norc", "-c", "true"]

@@ -21,9 +21,9 @@ from coderelay.config.load import Config, CurrentConfig, language_of
 from coderelay.config.settings import AgentConfig, Settings
 from coderelay.host.configured_folders import ConfiguredFolders
 from coderelay.host.context import HostContext
+from coderelay.host.cross_process_live_relay import LiveRelay
+from coderelay.host.folder_mcp_servers import NoServers, Servers
 from coderelay.host.host import Host
-from coderelay.host.live_relay import LiveRelay
-from coderelay.host.mcp_interface import NoServers, Servers
 from coderelay.host.ownership import Ownership
 from coderelay.host.resource_lending import ResourceLending, ServerDescription
 from coderelay.host.turn_files import TurnFiles
@@ -44,7 +44,7 @@ from coderelay.protocol.query_results import (
     ServedModels,
 )
 from coderelay.session.state import State
-from coderelay.store.live_output_file import LiveFile
+from coderelay.store.live_output_database import LiveFile
 from coderelay.store.open_store import open_owners, open_store
 from coderelay.store.sqlite.open_file import when_unlocked
 from coderelay.store.store import Store

@@ -28,7 +28,7 @@ from coderelay.app import App
 from coderelay.cli import default_command
 from coderelay.cli.startup import open_app
 from coderelay.config.load import Config, load
-from coderelay.host import loaded_session, session_snapshot_file
+from coderelay.host import loaded_session, readable_session_copy
 from coderelay.host.ownership import STILL_SECONDS, Ownership
 from coderelay.host.turn import HostTurn
 from coderelay.models.model import Completion, Model, Models, Piece, Request
@@ -202,14 +202,14 @@ def main() -> int:
 
 
 def _fail_around_snapshots(failpoint: Failpoint) -> None:
-    write_whole = session_snapshot_file.write_whole
+    write_whole = readable_session_copy.write_whole
 
     def failing(path: str, content: bytes, mode: int) -> None:
         failpoint.reach("before", "snapshot")
         write_whole(path, content, mode)
         failpoint.reach("after", "snapshot")
 
-    session_snapshot_file.write_whole = failing
+    readable_session_copy.write_whole = failing
 
 
 def _is_my_turn(self: HostTurn, state: State) -> bool:

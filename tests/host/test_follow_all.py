@@ -107,7 +107,7 @@ async def test_a_session_that_another_process_creates_is_followed_from_its_first
         await there.ended(turns=2)
         await watcher.until(there.session, lambda event: isinstance(event, TurnEnded) and event.text == "again")
         assert watcher.log(there.session) == await there.events()
-        assert here.host.attended() == 0
+        assert here.host.supervised() == 0
 
 
 @story
@@ -167,7 +167,7 @@ async def test_following_all_never_runs_a_session(tmp_path: Path, build: Build) 
             await there.prompt("go")
             await watcher.until(there.session, lambda event: isinstance(event, CallStarted))
         async with asyncio.timeout(PATIENCE):
-            while here.host.attended():  # noqa: ASYNC110 - the session of `watching` is being forgotten
+            while here.host.supervised():  # noqa: ASYNC110 - the session of `watching` is being forgotten
                 await asyncio.sleep(0.01)
         assert not [each for each in watcher.log(there.session) if is_end(each.event)]
         await here.host.send(StopTurn(session=there.session, by=ME))

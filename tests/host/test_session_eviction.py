@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from coderelay.client.views.cowork import SessionRows
-from coderelay.host.attended_sessions import AttendedSessions
 from coderelay.host.host import Host
 from coderelay.host.loaded_sessions import LoadedSessions
+from coderelay.host.sessions_by_need import SessionsByNeed
 from coderelay.protocol.background_commands import StoppedBy
 from coderelay.protocol.commands import OpenSession, StopBackground
 from coderelay.protocol.errors import UnknownSession
@@ -36,7 +36,7 @@ def records_of(host: Host) -> int:
 async def until_forgotten(host: Host, most: int = 0) -> None:
     """Wait until at most so many sessions are attended; the polling loop forgets four times a second."""
     async with asyncio.timeout(PATIENCE):
-        while host.attended() > most:  # noqa: ASYNC110 - nothing is told when a session is forgotten
+        while host.supervised() > most:  # noqa: ASYNC110 - nothing is told when a session is forgotten
             await asyncio.sleep(0.01)
 
 
@@ -55,7 +55,7 @@ async def test_unknown_ids_leave_nothing_behind(tmp_path: Path) -> None:
             with pytest.raises(UnknownSession):
                 await anext(coder.host.follow(unknown))
         assert records_of(coder.host) == 0
-        assert coder.host.attended() == 0
+        assert coder.host.supervised() == 0
 
 
 @story
@@ -119,7 +119,7 @@ async def test_a_background_command_keeps_its_session_until_it_is_stopped(tmp_pa
         await first.ended()
         (row,) = await first.host.get(ListBackground(first.session))
         second.session = first.session
-        assert first.host.attended() == 1
+        assert first.host.supervised() == 1
         await second.host.send(StopBackground(session=second.session, background=row.id, by=ME))
         ended = await second.until(lambda event: isinstance(event, BackgroundEnded))
         assert isinstance(ended.event, BackgroundEnded)
@@ -130,7 +130,7 @@ async def test_a_background_command_keeps_its_session_until_it_is_stopped(tmp_pa
 @story
 async def test_an_owner_is_looked_at_once_however_many_sessions_it_has(tmp_path: Path) -> None:
     store = SqliteStore(str(tmp_path / "sessions.db"), SessionRows())
-    records, attended = LoadedSessions(store), AttendedSessions()
+    records, attended = LoadedSessions(store), SessionsByNeed()
     for number in range(5):
         session = SessionId(f"s{number}")
         await write_log(store, session, [[created()], [prompt()], [claimed(number % 2 + 1), turn_started()]])

@@ -13,7 +13,7 @@ from coderelay.workspace.processes.environment import command_environment
 from coderelay.workspace.processes.processes import FinishedCommand, Processes, RunningCommand
 from coderelay.workspace.processes.session_processes import CommandContext, Commands
 from coderelay.workspace.sandbox.confinement import SandboxBackend
-from coderelay.workspace.sandbox.sandbox import IDLE_SECONDS, Sandbox
+from coderelay.workspace.sandbox.session_sandbox import IDLE_SECONDS, Sandbox
 
 
 class Confined:

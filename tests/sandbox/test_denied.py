@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import pytest
 
-from coderelay.workspace.sandbox import sandbox
+from coderelay.workspace.sandbox import session_sandbox
 from coderelay.workspace.sandbox.confinement import SandboxBackend
 from coderelay.workspace.sandbox.git_folders import GitSearch
 from tests.house import story
@@ -145,7 +145,8 @@ async def test_credentials_stay_hidden_when_home_itself_is_the_workspace(tmp_pat
 async def test_the_root_itself_can_be_the_workspace(
     tmp_path: Path, bubblewrap: SandboxBackend, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(sandbox, "GitSearch", partial(GitSearch, most=1000))  # not every folder of this machine
+    # Not every folder of this machine is searched.
+    monkeypatch.setattr(session_sandbox, "GitSearch", partial(GitSearch, most=1000))
     home = tmp_path / "person"
     plant(home / ".ssh/id_ed25519")
     async with confined(tmp_path, bubblewrap, home=home, work=Path("/")) as inside:

@@ -13,7 +13,7 @@ from coderelay.protocol.asks import PermissionAsk
 from coderelay.protocol.calls import Failed, Finished
 from coderelay.protocol.events import CallEnded
 from coderelay.protocol.session_events import Mode
-from coderelay.workspace.sandbox import sandbox
+from coderelay.workspace.sandbox import session_sandbox
 from coderelay.workspace.sandbox.confinement import SandboxBackend
 from tests.house import InHouse, house, story
 from tests.model_server import bash, proposes, says, script
@@ -90,7 +90,7 @@ async def test_sandboxes_are_released_with_the_records_of_their_sessions(
     def found(_: str) -> SandboxBackend:
         return backend
 
-    monkeypatch.setattr(sandbox, "sandbox_backend", found)
+    monkeypatch.setattr(session_sandbox, "sandbox_backend", found)
     said = script(*(answer for _ in range(4) for answer in (proposes(bash("echo $TMPDIR > a")), says("done"))))
     async with house(tmp_path, said) as coder:
         for _ in range(4):

@@ -227,7 +227,7 @@ async def test_ten_thousand_unknown_sessions_leave_nothing_behind(tmp_path: Path
             await page.send("session.history", sessionId=f"unknown-{number}")
         for _ in range(1000):
             assert (await page.next())["payload"] == {"message": "Unknown session"}
-        assert site.host.attended() == 0
+        assert site.host.supervised() == 0
 
 
 @story
@@ -238,7 +238,7 @@ async def test_x04_a_server_that_starts_takes_up_what_was_left(tmp_path: Path) -
         await first.prompt("make it")
         (ask,) = await first.asks()
         async with web(tmp_path, script()) as site:
-            assert site.host.attended() == 1
+            assert site.host.supervised() == 1
         await first.answer(ask)
         await first.ended()
 

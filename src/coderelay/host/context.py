@@ -10,7 +10,7 @@ from coderelay.agents.agent import Agent
 from coderelay.host.budget import Spending
 from coderelay.host.call_judge import CallJudge
 from coderelay.host.configured_folders import ConfiguredFolders
-from coderelay.host.live_relay import LiveRelay
+from coderelay.host.cross_process_live_relay import LiveRelay
 from coderelay.host.loaded_sessions import LoadedSessions
 from coderelay.host.ownership import Ownership
 from coderelay.host.resource_lending import ResourceLending

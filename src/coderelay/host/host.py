@@ -15,8 +15,8 @@ from coderelay.host.deadlines import now
 from coderelay.host.family import children_of, waits_for, without_children
 from coderelay.host.feed import Feed
 from coderelay.host.loaded_session import LoadedSession
+from coderelay.host.readable_session_copy import export_state, write_snapshot
 from coderelay.host.session_commands import answer, carry_out
-from coderelay.host.session_snapshot_file import export_state, write_snapshot
 from coderelay.host.session_supervisor import SessionSupervisor
 from coderelay.host.surface_connection import Connection
 from coderelay.policy.approvals import ANY_MACHINE, approval_of
@@ -268,9 +268,9 @@ class Host:
     def notebook(self, name: str) -> Notebook:
         return self.store.notebook(name)
 
-    def attended(self) -> int:
+    def supervised(self) -> int:
         """How many sessions this process follows, works on or waits for."""
-        return self._supervisor.attended_count
+        return self._supervisor.supervised_count
 
     async def close(self) -> None:
         self.store.hurry()  # a worker may wait for a lock

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from coderelay.client.model_names import agent_for
 from coderelay.host.context import HostContext
-from coderelay.host.mcp_interface import Servers
+from coderelay.host.folder_mcp_servers import Servers
 from coderelay.host.ownership import Ownership
 from coderelay.host.run_requirements import (
     check_folder,

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from coderelay.agents.agent import Agent, Description
 from coderelay.client.tool_specs import tool_specs
 from coderelay.host.context import HostContext
-from coderelay.host.mcp_interface import Servers
+from coderelay.host.folder_mcp_servers import Servers
 from coderelay.host.run_requirements import require_folder
 from coderelay.host.turn_files import TurnFiles
 from coderelay.protocol.calls import ToolSpec

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
-from coderelay.host.attended_sessions import AttendedSessions
 from coderelay.host.context import HostContext, Send
 from coderelay.host.deadlines import expire
 from coderelay.host.deadlines import now as wall_clock
 from coderelay.host.loaded_session import FollowerOfAll, LoadedSession
 from coderelay.host.run_requirements import may_claim
+from coderelay.host.sessions_by_need import SessionsByNeed
 from coderelay.host.worker import Worker
 from coderelay.protocol.errors import StoreDamaged, StoreFailed
 from coderelay.protocol.ids import SessionId
@@ -32,33 +32,33 @@ _RETRY_SECONDS = 2.0
 
 
 class SessionSupervisor:
-    """Starts workers for sessions that have something to do, and runs the polling loop for attended sessions."""
+    """Starts workers for sessions that have something to do, and runs the polling loop for supervised sessions."""
 
     def __init__(self, context: HostContext, send: Send) -> None:
         self._context = context
         self._send = send
-        self._attended = AttendedSessions()
+        self._supervised = SessionsByNeed()
         self._workers: dict[SessionId, tuple[Worker, asyncio.Task[None]]] = {}
         self._running: dict[SessionId, LoadedSession] = {}  # those that have a worker
         self._retry_at: dict[SessionId, float] = {}
         self._restart_when_done: set[SessionId] = set()
         self._followed: dict[SessionId, tuple[LoadedSession, int]] = {}
         self._elsewhere: dict[SessionId, LoadedSession] | None = None
-        self._newly_attended: set[SessionId] = set()
+        self._newly_supervised: set[SessionId] = set()
         self._is_newly_followed = False  # by a follower of all sessions
         self._polling: asyncio.Task[None] | None = None
         self._closing = False
 
     @property
-    def attended_count(self) -> int:
+    def supervised_count(self) -> int:
         """How many sessions this process follows, works on or waits for."""
-        return len(self._attended.sessions)
+        return len(self._supervised.sessions)
 
     def attend(self, loaded: LoadedSession) -> None:
         """From now on, notice what other processes do to this session."""
-        if loaded.session not in self._attended.sessions:
-            self._attended.add(loaded)
-            self._newly_attended.add(loaded.session)
+        if loaded.session not in self._supervised.sessions:
+            self._supervised.add(loaded)
+            self._newly_supervised.add(loaded.session)
         self._start_polling()
 
     def _start_polling(self) -> None:
@@ -102,10 +102,10 @@ class SessionSupervisor:
         if is_used or state.turn is not None or needs_owner(state):
             return
         if self._context.runs_background(session):
-            self._attended.check_again(loaded)
+            self._supervised.check_again(loaded)
             return
-        self._attended.discard(loaded)
-        self._newly_attended.discard(session)
+        self._supervised.discard(loaded)
+        self._newly_supervised.discard(session)
         self._retry_at.pop(session, None)
 
     def wake(self, loaded: LoadedSession) -> None:
@@ -158,13 +158,13 @@ class SessionSupervisor:
             self._fail_all(error if isinstance(error, Exception) else RuntimeError(str(error)))
 
     def _fail_all(self, error: Exception) -> None:
-        for loaded in self._attended.sessions.values():
+        for loaded in self._supervised.sessions.values():
             loaded.fail(error)
         for follower in self._context.sessions.followers_of_all:
             follower.fail(error)
 
     async def _poll_forever(self) -> None:
-        """The polling loop: follow the logs of attended sessions, watch whether their owners live, and send our own
+        """The polling loop: follow the logs of supervised sessions, watch whether their owners live, and send our own
         heartbeat. A log that cannot be used now may be usable again later, so followers are told of the failure and
         the loop goes on."""
         poll = _PollState()
@@ -179,7 +179,7 @@ class SessionSupervisor:
     async def _poll_once(self, poll: "_PollState") -> None:
         now = time.monotonic()
         seen = self._context.store.change_counter()
-        if seen != poll.counter or self._newly_attended or self._is_newly_followed:
+        if seen != poll.counter or self._newly_supervised or self._is_newly_followed:
             await self._read_on(poll)
             poll.counter = seen
         self._context.live_relay.tick(
@@ -189,7 +189,7 @@ class SessionSupervisor:
             poll.checked_at = now
             await self._check_owners()
             await self._check_deadlines()
-            for loaded in self._attended.take_idle():
+            for loaded in self._supervised.take_idle():
                 self._forget_if_done(loaded)
         if self._workers and now - poll.heartbeat_at >= _HEARTBEAT_SECONDS:
             poll.heartbeat_at = now
@@ -200,7 +200,7 @@ class SessionSupervisor:
         its heads are read once. The cursor is moved at the end, so that nothing is missed if the log fails in
         between."""
         store = self._context.store
-        new, self._newly_attended = self._newly_attended, set()
+        new, self._newly_supervised = self._newly_supervised, set()
         all_are_new, self._is_newly_followed = self._is_newly_followed, False
         try:
             changes = await store.changed(poll.cursor)
@@ -212,11 +212,11 @@ class SessionSupervisor:
             for session, head in heads.items():
                 for follower in self._context.sessions.followers_of_all:
                     follower.wake(session, head)
-                loaded = self._attended.sessions.get(session)
+                loaded = self._supervised.sessions.get(session)
                 if loaded is not None and head > loaded.state.head:
                     await self._sync(loaded)
         except BaseException:
-            self._newly_attended |= new
+            self._newly_supervised |= new
             self._is_newly_followed |= all_are_new
             raise
         poll.cursor = changes.cursor
@@ -232,7 +232,7 @@ class SessionSupervisor:
 
     def _followed_elsewhere(self) -> Mapping[SessionId, LoadedSession]:
         """The sessions that somebody follows here and that another process may be running: live text may come."""
-        if self._attended.take_turns_changed() or self._elsewhere is None:
+        if self._supervised.take_turns_changed() or self._elsewhere is None:
             self._elsewhere = {
                 session: loaded
                 for session, (loaded, _) in self._followed.items()
@@ -245,14 +245,14 @@ class SessionSupervisor:
         owner is looked at once, however many sessions it has. A session whose log could not be written a moment ago,
         or that cannot run here, rests a little first."""
         now = time.monotonic()
-        for owner in self._attended.owners():
+        for owner in self._supervised.owners():
             try:
                 is_free = await self._context.ownership.may_follow(owner)
             except StoreFailed as error:
-                for loaded in self._attended.needing(owner):
+                for loaded in self._supervised.needing(owner):
                     loaded.fail(error)
                 continue
-            for loaded in self._attended.needing(owner) if is_free else ():
+            for loaded in self._supervised.needing(owner) if is_free else ():
                 if loaded.session not in self._workers and now >= self._retry_at.get(loaded.session, 0.0):
                     self._wake_if_possible(loaded, now)
 
@@ -264,7 +264,7 @@ class SessionSupervisor:
 
     async def _check_deadlines(self) -> None:
         now = wall_clock()
-        due = self._attended.due(now)
+        due = self._supervised.due(now)
         await expire(due, now, self._send)
         for loaded in due:
             self.wake(loaded)

@@ -12,8 +12,8 @@ from coderelay.agents.agent import Agent
 from coderelay.host.context import HostContext, Send
 from coderelay.host.deadlines import now
 from coderelay.host.loaded_session import LoadedSession
+from coderelay.host.readable_session_copy import write_snapshot
 from coderelay.host.run_requirements import is_on_other_machine, may_claim, why_cannot_run
-from coderelay.host.session_snapshot_file import write_snapshot
 from coderelay.host.snapshot_timing import files_left, large_repository_prepared
 from coderelay.host.turn import HostTurn
 from coderelay.host.turn_files import OpenTurnFiles

@@ -13,7 +13,7 @@ from coderelay.workspace.processes.session_processes import CommandContext
 from coderelay.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from coderelay.workspace.sandbox.sandbox import Sandbox, Sandboxes
+    from coderelay.workspace.sandbox.session_sandbox import Sandbox, Sandboxes
 
 _ALWAYS_IN_SANDBOXES = {".lock", "rung.json"}
 
@@ -79,7 +79,7 @@ class Workspaces:
 
     def _sandbox(self, session: str, folders: tuple[str, ...]) -> "Sandbox":
         if self._sandboxes is None:
-            from coderelay.workspace.sandbox.sandbox import Sandboxes  # imported late, with the first command
+            from coderelay.workspace.sandbox.session_sandbox import Sandboxes  # imported late, with the first command
 
             self._sandboxes = Sandboxes(self._home, command_environment(self._env))
         return self._sandboxes.open(session, folders)

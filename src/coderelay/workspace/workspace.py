@@ -14,7 +14,7 @@ from coderelay.workspace.processes.processes import OnOutput, Processes
 from coderelay.workspace.processes.session_processes import CommandContext, Commands
 
 if TYPE_CHECKING:
-    from coderelay.workspace.sandbox.sandbox import Sandbox
+    from coderelay.workspace.sandbox.session_sandbox import Sandbox
 
 Hidden = Callable[[Iterable[str]], set[str]]
 """Returns those of the given files whose content must not be shown without asking a person first."""

@@ -52,7 +52,7 @@ from coderelay.surfaces.nonblocking_output import MOST_WAITING, hurry, wait_unti
 from coderelay.surfaces.terminal.answer_parser import AnswerParser, split_all
 from coderelay.surfaces.terminal.ask_queue import AskQueue, Change, ClosedAsk, DroppedAsks, OpenAsk, OpenedAsk
 from coderelay.surfaces.terminal.plain_renderer import PlainRenderer, write
-from coderelay.surfaces.terminal.stdin_reader import InputEnd, InputLine, begin_reading
+from coderelay.surfaces.terminal.plain_repl_input import InputEnd, InputLine, begin_reading
 
 _KEYS = """\
 Enter or Ctrl+D sends the line; Ctrl+D on an empty line exits, and the session is kept.

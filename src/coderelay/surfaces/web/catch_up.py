@@ -8,7 +8,7 @@ from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListAsks, ListDecisions, ListPrompts, ReadMessages, ShowSession
 from coderelay.protocol.summary import AskRow
 from coderelay.surfaces.web.client_connection import ClientConnection
-from coderelay.surfaces.web.client_events import FollowPayload
+from coderelay.surfaces.web.incoming_client_events import FollowPayload
 from coderelay.surfaces.web.replay import replay
 from coderelay.surfaces.web.server_events import event_text, session_history
 from coderelay.surfaces.web.session_frames import Frame

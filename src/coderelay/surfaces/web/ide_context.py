@@ -6,7 +6,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from coderelay.surfaces.web.client_connection import ClientConnection
-from coderelay.surfaces.web.client_events import IdeContext
+from coderelay.surfaces.web.incoming_client_events import IdeContext
 from coderelay.surfaces.web.server_events import Payload, event_text
 
 MOST_SELECTED = 5000

@@ -19,7 +19,8 @@ from coderelay.protocol.queries import (
     ShowSession,
 )
 from coderelay.protocol.query_results import FileChange, TurnShown
-from coderelay.surfaces.web.client_events import (
+from coderelay.surfaces.web.event_translations import retold
+from coderelay.surfaces.web.incoming_client_events import (
     AgentsRecheck,
     CommandsList,
     FilesList,
@@ -28,7 +29,6 @@ from coderelay.surfaces.web.client_events import (
     TurnDiff,
     TurnsList,
 )
-from coderelay.surfaces.web.event_translations import retold
 from coderelay.surfaces.web.server_events import STATUSES, Payload, event_text
 
 Lookup = FilesList | FilesRead | TaskHistory | TurnsList | TurnDiff | CommandsList | AgentsRecheck

@@ -8,7 +8,7 @@ from coderelay.client.language import speaking
 from coderelay.client.pictures import picture_of
 from coderelay.protocol.content import Image
 from coderelay.protocol.errors import BadInput
-from coderelay.surfaces.web.client_events import Attachment
+from coderelay.surfaces.web.incoming_client_events import Attachment
 
 
 def images_of(attachments: Sequence[Attachment]) -> tuple[Image, ...]:

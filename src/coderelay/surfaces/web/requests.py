@@ -38,7 +38,9 @@ from coderelay.protocol.summary import AskRow, title_from
 from coderelay.surfaces.web.agent_choice import for_a_new_session, for_a_session
 from coderelay.surfaces.web.catch_up import ask_frame, follow, send_history
 from coderelay.surfaces.web.client_connection import ClientConnection
-from coderelay.surfaces.web.client_events import (
+from coderelay.surfaces.web.command_output import command_output
+from coderelay.surfaces.web.ide_context import with_context
+from coderelay.surfaces.web.incoming_client_events import (
     AgentsRecheck,
     ClientEvent,
     CommandsList,
@@ -68,8 +70,6 @@ from coderelay.surfaces.web.client_events import (
     TurnUndo,
     read_event,
 )
-from coderelay.surfaces.web.command_output import command_output
-from coderelay.surfaces.web.ide_context import with_context
 from coderelay.surfaces.web.lookups import look_up
 from coderelay.surfaces.web.permission_response import decision_of, no_such_ask
 from coderelay.surfaces.web.prompt_images import images_of

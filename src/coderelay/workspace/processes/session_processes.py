@@ -17,7 +17,7 @@ from coderelay.workspace.sandbox.confinement import Confinement, SandboxBackend
 
 if TYPE_CHECKING:
     from coderelay.workspace.sandbox.restore import Restored
-    from coderelay.workspace.sandbox.sandbox import Sandbox  # loaded with the first command
+    from coderelay.workspace.sandbox.session_sandbox import Sandbox  # loaded with the first command
 
 
 class CommandContext(Struct, frozen=True):

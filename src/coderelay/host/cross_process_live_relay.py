@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from coderelay.host.loaded_session import FollowerOfAll, LoadedSession
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live_updates import Live, join
-from coderelay.store.live_output_file import EVERY_SESSION, LiveFile, LivePiece
+from coderelay.store.live_output_database import EVERY_SESSION, LiveFile, LivePiece
 
 _FOLLOW_SECONDS = 1.0
 _FOLLOWED_SECONDS = 0.25

@@ -1,5 +1,5 @@
-"""The sessions that this process attends, sorted by what they need. They are sorted when their logs move, so that the
-polling loop never goes through all of them."""
+"""The sessions that this process supervises, sorted by what they need: when their logs move, so that the polling loop
+never goes through all of them."""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,7 +11,7 @@ from coderelay.session.next_action import needs_owner
 from coderelay.session.state import State
 
 
-class AttendedSessions:
+class SessionsByNeed:
     def __init__(self) -> None:
         self.sessions: dict[SessionId, LoadedSession] = {}
         self._watchers: dict[SessionId, Callable[[State], None]] = {}

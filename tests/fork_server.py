@@ -26,15 +26,15 @@ from coderelay.cli import answer, asks, resume, sessions  # from here on, what t
 from coderelay.cli.startup import instant_prompt, run_repl
 from coderelay.config import edit_config
 from coderelay.config.detect import model_detection
-from coderelay.host import git_turn_files, live_command_output
+from coderelay.host import git_turn_snapshots, live_command_output
 from coderelay.models.openai_chat import model
-from coderelay.policy.shell import allow_rules, command_verdict, deny_rules, tree_sitter_words
+from coderelay.policy.shell import allow_rule_matching, command_verdict, deny_rule_matching, tree_sitter_words
 from coderelay.policy.shell.programs import build_tools
 from coderelay.store.postgres import store as postgres_store
 from coderelay.surfaces import headless
 from coderelay.surfaces.terminal import picker, plain_repl
-from coderelay.surfaces.terminal.drawing import code, diffs, markdown_stream
-from coderelay.workspace.sandbox import bubblewrap, landlock, session_sandbox
+from coderelay.surfaces.terminal.drawing import diffs, markdown_stream, syntax_highlighting
+from coderelay.workspace.sandbox import bubblewrap, sandlock_policy, session_sandbox
 from coderelay.workspace.trees import snapshots
 from tests.background import stop_process
 from tests.blocking import holding
@@ -42,11 +42,11 @@ from tests.crash import commanding, crashing, undoing
 from tests.forked_process import Reap, Start
 
 LOADED_EARLY = (
-    *(answer, asks, resume, sessions, edit_config, model_detection, live_command_output, git_turn_files),
+    *(answer, asks, resume, sessions, edit_config, model_detection, live_command_output, git_turn_snapshots),
     *(model, postgres_store, headless),
-    *(allow_rules, build_tools, command_verdict, deny_rules, tree_sitter_words),
-    *(bubblewrap, landlock, session_sandbox, snapshots),
-    *(instant_prompt, run_repl, picker, plain_repl, code, diffs, markdown_stream),
+    *(allow_rule_matching, build_tools, command_verdict, deny_rule_matching, tree_sitter_words),
+    *(bubblewrap, sandlock_policy, session_sandbox, snapshots),
+    *(instant_prompt, run_repl, picker, plain_repl, syntax_highlighting, diffs, markdown_stream),
 )
 PROGRAMS: dict[str, Callable[[], object]] = {
     "coder": cli.run,
@@ -83,7 +83,7 @@ def _answer(request: Start | Reap, door: socket.socket, streams: list[int]) -> i
 
 
 def _become(start: Start, streams: list[int]) -> NoReturn:
-    code: object = 1
+    syntax_highlighting: object = 1
     try:
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
@@ -96,14 +96,14 @@ def _become(start: Start, streams: list[int]) -> NoReturn:
         os.environ.update({os.fsdecode(name): os.fsdecode(value) for name, value in start.env.items()})
         os.chdir(start.cwd)
         sys.argv = [start.program, *map(os.fsdecode, start.arguments)]
-        code = PROGRAMS[start.program]()
+        syntax_highlighting = PROGRAMS[start.program]()
     except SystemExit as left:
-        code = left.code
+        syntax_highlighting = left.code
     except BaseException:  # noqa: BLE001 - nothing may go back to the server's loop
         traceback.print_exc()
     with suppress(OSError):  # the reader, or the terminal, is gone
         sys.stdout.flush()
-    os._exit(code if isinstance(code, int) else 1)
+    os._exit(syntax_highlighting if isinstance(syntax_highlighting, int) else 1)
 
 
 if __name__ == "__main__":

@@ -42,8 +42,8 @@ from coderelay.protocol.events import (
     TurnStarted,
 )
 from coderelay.protocol.ids import AskId, PromptId, SessionId, new_id
+from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.session_events import Mode
-from coderelay.protocol.summary import Summary
 from tests.model_server import ModelServer, Script, model_server
 
 ME = By(who="tester", via="test")

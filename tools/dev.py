@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 
 from coderelay.cli.web import DEV_PORT
-from coderelay.surfaces.loopback import WEB_PORT
+from coderelay.surfaces.local_listener import WEB_PORT
 
 ROOT = Path(__file__).parents[1]
 VITE = ROOT / "web" / "node_modules" / "vite" / "bin" / "vite.js"

@@ -30,15 +30,15 @@ from coderelay.client.lent_resources import Lent
 from coderelay.protocol.asks import By
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import MessageId, SessionId
+from coderelay.protocol.key_value_store import KeyValueStore
 from coderelay.protocol.live_updates import Live, TextDelta
-from coderelay.protocol.notebook import Notebook
+from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListAsks, ListSessions
-from coderelay.protocol.summary import Summary
-from coderelay.surfaces.loopback import listen
+from coderelay.surfaces.local_listener import listen
 from coderelay.surfaces.web.hub import EventHub, HubOptions
+from coderelay.surfaces.web.outgoing_server_events import event_text
 from coderelay.surfaces.web.routes import routes
 from coderelay.surfaces.web.server import serve
-from coderelay.surfaces.web.server_events import event_text
 from coderelay.surfaces.web.token import Token
 
 SESSION = SessionId("11111111-2222-4333-8444-555555555555")
@@ -70,7 +70,7 @@ class Feed:
     def lend(self, session: SessionId, lent: Lent) -> Callable[[], None]:
         raise NotImplementedError
 
-    def notebook(self, name: str) -> Notebook:
+    def key_value_store(self, name: str) -> KeyValueStore:
         raise NotImplementedError
 
     async def follow(self, session: SessionId, after: int = 0) -> AsyncGenerator[Recorded | Live, None]:

@@ -19,7 +19,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 from coderelay.app import App
-from coderelay.client.views.cowork import SessionRows
+from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.config.load import load
 from coderelay.host.host import Host
 from coderelay.host.loaded_session import LoadedSession

@@ -12,7 +12,7 @@ from bench.appenders import BODY, Appenders
 from bench.compare import Compared, alternate
 from bench.stopwatch import Took, stopwatch
 from bench.table import INFORMATIONAL, Budget, Row, at_least_times
-from coderelay.client.views.cowork import SessionRows
+from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.store.sqlite.store import SqliteStore
 
 ALONE = 40

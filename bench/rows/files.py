@@ -17,7 +17,7 @@ from bench.stopwatch import Took, stopwatch
 from bench.table import INFORMATIONAL, Budget, Line, Row, at_most
 from coderelay.protocol.calls import Call, Finished
 from coderelay.protocol.ids import CallId
-from coderelay.tools.editing.hunks import apply_hunks
+from coderelay.tools.editing.apply_hunks import apply_hunks
 from coderelay.tools.editing.patch_format import parse_patch
 from coderelay.tools.glob import GlobFiles
 from coderelay.tools.grep import Grep

@@ -11,7 +11,7 @@ from bench.compare import alternate
 from bench.lab import CODER, Lab, Ran, lab
 from bench.processes import MANY_SESSIONS
 from bench.table import INFORMATIONAL, Row, at_most, at_most_times
-from coderelay.client.views.cowork import SessionRows
+from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.protocol.events import AnyEvent
 from coderelay.protocol.ids import SessionId, new_id
 from coderelay.store.sqlite.store import SqliteStore

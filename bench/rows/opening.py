@@ -15,7 +15,7 @@ from typing import Any
 from bench.compare import alternate
 from bench.stopwatch import Took, stopwatch
 from bench.table import Row, at_most_times
-from coderelay.client.views.cowork import SessionRows
+from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.host.loaded_session import LoadedSession
 from coderelay.protocol.asks import By
 from coderelay.protocol.calls import Call, Finished, Need

@@ -13,7 +13,7 @@ from bench.compare import alternate
 from bench.table import INFORMATIONAL, Line, Missing, Row, at_most_over
 from coderelay.workspace.processes.environment import command_environment
 from coderelay.workspace.processes.processes import Processes
-from coderelay.workspace.processes.session_processes import CommandContext, Commands
+from coderelay.workspace.processes.session_command_runner import CommandContext, SessionCommandRunner
 from coderelay.workspace.sandbox.backend_detection import BACKENDS
 from coderelay.workspace.sandbox.confinement import SandboxBackend
 from coderelay.workspace.sandbox.probe import probe
@@ -70,8 +70,8 @@ class Scene:
             coder_home=self._home, folders=(self._work,), environment=self._environment, backend=self._backend
         )
 
-    def _commands_in(self, sandbox: Sandbox) -> Commands:
-        return Commands(
+    def _commands_in(self, sandbox: Sandbox) -> SessionCommandRunner:
+        return SessionCommandRunner(
             self._plain, self._environment, self._work, sandbox=lambda: sandbox, wanted=CommandContext, variables={}
         )
 

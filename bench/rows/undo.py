@@ -16,7 +16,7 @@ from pathlib import Path
 from bench.compare import alternate
 from bench.stopwatch import Took
 from bench.table import INFORMATIONAL, Budget, Row, at_most
-from coderelay.workspace.trees.snapshots import Snapshot, Trees
+from coderelay.workspace.trees.snapshots import Snapshot, SnapshotTaker
 from coderelay.workspace.trees.undo import undo
 
 FILES, FOLDERS, CHANGED = 20_000, 1_000, 100
@@ -29,7 +29,7 @@ class Scene:
         self._root, self._home = place / "work", place / "home"
         self._env = {"PATH": os.environ["PATH"], "HOME": str(place), **AUTHOR}
         self._runner = runner
-        self._trees = Trees(str(self._home), self._env)
+        self._trees = SnapshotTaker(str(self._home), self._env)
         for number in range(FILES):
             path = self._root / f"d{number % 50}/s{number % FOLDERS}/f{number}.py"
             path.parent.mkdir(parents=True, exist_ok=True)

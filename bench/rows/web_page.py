@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from bench.lab import CODER, lab
 from bench.table import Row, at_most
-from coderelay.client.views.cowork import SessionRows
+from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.protocol.content import Text
 from coderelay.protocol.events import AnyEvent, MessageAdded
 from coderelay.protocol.ids import SessionId, new_id

@@ -12,7 +12,7 @@ from websockets.typing import Subprotocol
 
 from bench.lab import CODER, Lab, lab
 from bench.table import Row, at_most
-from coderelay.client.views.cowork import SessionRows
+from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.protocol.events import AnyEvent
 from coderelay.protocol.ids import SessionId, new_id
 from coderelay.store.sqlite.store import SqliteStore

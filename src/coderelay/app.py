@@ -9,27 +9,27 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from coderelay.agents.agent import Agent
-from coderelay.agents.guide.guide import GuideAgent
+from coderelay.agents.guide.guide_agent import GuideAgent
 from coderelay.agents.native.compaction import CompactionSettings
-from coderelay.agents.native.loop import NativeAgent
-from coderelay.agents.native.step import NativeSettings
+from coderelay.agents.native.native_agent import NativeAgent
+from coderelay.agents.native.turn_steps import NativeSettings
 from coderelay.agents.native.workflow.workflow_settings import VerificationSettings, WorkflowSettings
 from coderelay.client.lent_resources import LentServer
-from coderelay.client.views.cowork import SessionRows
-from coderelay.config.detect.other_coding_agents import agents_on_path
+from coderelay.client.views.cowork_messages import SessionRows
+from coderelay.config.detect.other_agents_settings import agents_on_path
 from coderelay.config.load import Config, CurrentConfig, language_of
 from coderelay.config.settings import AgentConfig, Settings
-from coderelay.host.configured_folders import ConfiguredFolders
-from coderelay.host.context import HostContext
 from coderelay.host.cross_process_live_relay import LiveRelay
-from coderelay.host.folder_mcp_servers import NoServers, Servers
+from coderelay.host.folder_config import FolderConfigs
 from coderelay.host.host import Host
+from coderelay.host.host_context import HostContext
+from coderelay.host.mcp_servers_interface import NoServers, Servers
 from coderelay.host.ownership import Ownership
-from coderelay.host.resource_lending import ResourceLending, ServerDescription
+from coderelay.host.resources_lent_by_clients import ResourcesLentByClients, ServerDescription
 from coderelay.host.turn_files import TurnFiles
 from coderelay.host.workspaces import Workspaces
 from coderelay.http.address import without_user
-from coderelay.models.http_error import FIRST_SECONDS
+from coderelay.models.api_errors import FIRST_SECONDS
 from coderelay.models.model import Models
 from coderelay.models.model_registry import ModelRegistry
 from coderelay.policy.secrets.masking import Secrets, passwords_in, secret_values, worth_hiding
@@ -44,7 +44,7 @@ from coderelay.protocol.query_results import (
     ServedModels,
 )
 from coderelay.session.state import State
-from coderelay.store.live_output_database import LiveFile
+from coderelay.store.live_output_database import LiveOutputDatabase
 from coderelay.store.open_store import open_owners, open_store
 from coderelay.store.sqlite.open_file import when_unlocked
 from coderelay.store.store import Store
@@ -58,8 +58,8 @@ from coderelay.workspace.processes.processes import Processes
 
 if TYPE_CHECKING:
     from coderelay.agents.native.turn_tools import ExtraTools
-    from coderelay.tools.mcp.configured_server import ServerLimits as McpLimits
     from coderelay.tools.mcp.folder_servers import McpServers
+    from coderelay.tools.mcp.restarting_server import ServerLimits as McpLimits
     from coderelay.tools.mcp.server_pool import ServerPool
 
 _SHORT_RUN_SECONDS = 0.3
@@ -77,8 +77,8 @@ class App:
         self.env = env
         self.processes = Processes()
         self.secrets = Secrets([*secret_values(env), *worth_hiding(passwords_in(config.database_url or ""))])
-        self.folders = ConfiguredFolders(CurrentConfig(config, env), env, self.processes, self.secrets)
-        self.lending = ResourceLending(self.server_description, self.end_lent_servers)
+        self.folders = FolderConfigs(CurrentConfig(config, env), env, self.processes, self.secrets)
+        self.lending = ResourcesLentByClients(self.server_description, self.end_lent_servers)
         self.workspaces = Workspaces(config.home, env, self.folders, self.processes, self.lending)
         self._identity: MachineIdentity | None = None
         self._server_pool: ServerPool | None = None
@@ -95,7 +95,9 @@ class App:
 
     def live_relay(self) -> LiveRelay:
         process = OwnerId(new_id())
-        return LiveRelay(LiveFile(self.config.live, process), starts_at=time.monotonic() + _SHORT_RUN_SECONDS)
+        return LiveRelay(
+            LiveOutputDatabase(self.config.live, process), starts_at=time.monotonic() + _SHORT_RUN_SECONDS
+        )
 
     def tools(self) -> list[Tool[Any]]:
         """All tools except `skill`, which is added only in folders that have skills."""
@@ -165,19 +167,19 @@ class App:
         return providers
 
     def turn_files(self) -> TurnFiles:
-        from coderelay.host.git_turn_files import (
+        from coderelay.host.git_turn_snapshots import (
             GitTurnFiles,  # loaded with the first change of a file: most turns make none
         )
-        from coderelay.workspace.trees.snapshots import Trees
+        from coderelay.workspace.trees.snapshots import SnapshotTaker
 
-        return GitTurnFiles(Trees(self.config.home, self.env))
+        return GitTurnFiles(SnapshotTaker(self.config.home, self.env))
 
     def extra_tools(self, cwd: str, state: State | None) -> "ExtraTools | None":
         """The tools of the MCP servers of a folder, and of those that a client has lent to the session."""
         configured, lent = self.mcp_servers(cwd), self.lent_servers(cwd, state)
         if configured is None or lent is None:
             return configured or lent
-        from coderelay.tools.mcp.joined_servers import JoinedServers  # loaded with the first server that is lent
+        from coderelay.tools.mcp.combined_servers import JoinedServers  # loaded with the first server that is lent
 
         return JoinedServers([configured, lent])
 
@@ -220,7 +222,7 @@ class App:
         return ServerPool(self.env, self.processes, self.secrets, partial(HttpClient, env=self.env), limits)
 
     def mcp_limits(self) -> "McpLimits":
-        from coderelay.tools.mcp.configured_server import ServerLimits
+        from coderelay.tools.mcp.restarting_server import ServerLimits
 
         seconds = self.env.get("CODER_MCP_SECONDS")
         return ServerLimits(patience=float(seconds)) if seconds else ServerLimits()
@@ -229,9 +231,9 @@ class App:
         servers = [each for each in (self.mcp_servers(cwd), self.lent_servers(cwd, state)) if each is not None]
         if not servers:
             return NoServers()
-        from coderelay.tools.mcp.server_listing import ServerRows
+        from coderelay.tools.mcp.server_status import ServerStatuses
 
-        return ServerRows(servers)
+        return ServerStatuses(servers)
 
     def guide(self) -> GuideAgent:
         return GuideAgent(self.toolbox(), self.workspaces.open, self.programs)
@@ -268,7 +270,7 @@ class App:
         return await list_folder(folder)
 
     async def folders_in(self, folder: str, roots: Sequence[str], *, hidden: bool) -> FoldersShown:
-        from coderelay.workspace.files.folder_listing import list_folders  # loaded only when a person asks
+        from coderelay.workspace.files.subfolder_listing import list_folders  # loaded only when a person asks
 
         return await asyncio.to_thread(list_folders, folder, roots, hidden=hidden)
 

@@ -15,12 +15,12 @@ from contextlib import aclosing, asynccontextmanager
 from typing import Any, TypeVar
 
 from coderelay.app import App
-from coderelay.client.ask_text import parse_answer
+from coderelay.client.ask_and_answer_text import parse_answer
 from coderelay.client.client import Capabilities, Client
-from coderelay.client.follow_family import follow_family
+from coderelay.client.follow_with_subagents import follow_family
 from coderelay.client.lent_resources import Lent
 from coderelay.config.detect.model_detection import detect
-from coderelay.config.detect.other_coding_agents import learn
+from coderelay.config.detect.other_agents_settings import learn
 from coderelay.config.load import load
 from coderelay.host.host import Host
 from coderelay.protocol.asks import By, Decision
@@ -37,11 +37,11 @@ from coderelay.protocol.commands import (
 from coderelay.protocol.errors import UnknownSession
 from coderelay.protocol.events import Recorded, SessionDeleted, TurnEnded
 from coderelay.protocol.ids import PromptId, SessionId, new_id
+from coderelay.protocol.key_value_store import KeyValueStore
 from coderelay.protocol.live_updates import Live
-from coderelay.protocol.notebook import Notebook
+from coderelay.protocol.projected_rows import AskRow, Summary
 from coderelay.protocol.queries import ListAsks, ListSessions, Query, ShowSession, Value
 from coderelay.protocol.session_events import Mode
-from coderelay.protocol.summary import AskRow, Summary
 
 T = TypeVar("T")
 
@@ -96,8 +96,8 @@ class ConnectedClient:
     def lend(self, session: SessionId, lent: Lent) -> Callable[[], None]:
         return self._host.lend(session, lent)
 
-    def notebook(self, name: str) -> Notebook:
-        return self._host.notebook(name)
+    def key_value_store(self, name: str) -> KeyValueStore:
+        return self._host.key_value_store(name)
 
     async def leave(self) -> None:
         """Cancel all calls in progress, and return when none is left."""

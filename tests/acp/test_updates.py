@@ -1,6 +1,6 @@
 """Pieces of the protocol's form, by table."""
 
-from coderelay.acp.client_requests import EmbeddedResource, LinkBlock, ResourceBlock, TextBlock
+from coderelay.acp.request_params import EmbeddedResource, LinkBlock, ResourceBlock, TextBlock
 from coderelay.acp.updates import diff_content, fenced
 from coderelay.surfaces.editor.prompt_content import prompt_content
 from coderelay.workspace.files.line_diff import cut, unified_diff

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from coderelay.client.views.message_blocks import blocks_of
+from coderelay.client.views.cowork_message_parser import blocks_of
 from tests.blocking.kill_scene import PARK, BlockingScene
 from tests.coder_process import Ran, Started
 

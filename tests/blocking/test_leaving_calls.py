@@ -26,7 +26,7 @@ from coderelay.surfaces.headless.follow_turn import carry_on
 from coderelay.surfaces.headless.output import DONE, INTERRUPTED, PARKED, NullOutput, RunState
 from coderelay.surfaces.headless.run_prompt import PromptRun
 from coderelay.surfaces.terminal.plain_repl import PlainRepl
-from coderelay.testing.blocking_agent import BlockingAgent
+from coderelay.testing.scripted_blocking_agent import BlockingAgent
 from tests.blocking.scene import held, of_kind, steps
 from tests.house import ME, InHouse, house, story
 from tests.model_server import says, script

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.host.deadlines import NOBODY
+from coderelay.host.ask_deadlines import NOBODY
 from coderelay.protocol.asks import Allow, Answers, By, Deny, DenyAndStop, QuestionAsk
 from coderelay.protocol.calls import Denied, Stopped, Unknown
 from coderelay.protocol.commands import Answered, SendPrompt, UndoTurn
@@ -22,7 +22,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import PromptId
 from coderelay.protocol.queries import ListAsks
-from coderelay.testing.blocking_agent import Fails, Says, Wonders, uses
+from coderelay.testing.scripted_blocking_agent import Fails, Says, Wonders, uses
 from tests.blocking.scene import begin, blocking_house, effect, effects, held, of_kind, steps
 from tests.house import ME, story
 

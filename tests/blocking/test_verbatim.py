@@ -8,14 +8,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from coderelay.client.views import cowork
-from coderelay.client.views.message_blocks import read_message
+from coderelay.client.views import cowork_messages
+from coderelay.client.views.cowork_message_parser import read_message
 from coderelay.host.raw_agent_message import MOST_BYTES
 from coderelay.protocol.asks import Allow, Deny
 from coderelay.protocol.commands import ClearHistory, UndoTurn
 from coderelay.protocol.events import CallEnded, MessageKept, TurnEnded
 from coderelay.protocol.queries import ReadMessages
-from coderelay.testing.blocking_agent import Emits, Fails, Says, Uses, uses
+from coderelay.testing.scripted_blocking_agent import Emits, Fails, Says, Uses, uses
 from tests.blocking.scene import begin, blocking_house, effect, effects, held, steps
 from tests.house import ME, InHouse, story
 
@@ -45,7 +45,7 @@ async def test_b56_what_the_program_of_an_agent_emits_comes_back_byte_for_byte(t
         assert (odd.data, odd.message_id, bare.data) == (ODD, "odd-1", "{}")
         rows = await texts(coder)
         assert (rows["odd-1"], rows[bare.message_id]) == (ODD, "{}")
-        lines = [line for each in await coder.events() for line in cowork.lines(each)]
+        lines = [line for each in await coder.events() for line in cowork_messages.lines(each)]
         assert ODD.replace("\n", " ") in lines
         assert all("\n" not in line for line in lines)
     async with blocking_house(

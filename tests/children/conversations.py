@@ -8,8 +8,8 @@ from coderelay.protocol.commands import AnswerAsk
 from coderelay.protocol.commands import Outcome as Answered
 from coderelay.protocol.events import AnyEvent, CallEnded, ChildOpened
 from coderelay.protocol.ids import SessionId
+from coderelay.protocol.projected_rows import AskRow, Summary
 from coderelay.protocol.queries import ListAsks, ListChildren
-from coderelay.protocol.summary import AskRow, Summary
 from tests.house import ME, InHouse
 from tests.model_server import Answer, Call, History, call
 from tests.outcomes import in_english

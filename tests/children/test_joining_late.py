@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.client.follow_family import join_family
+from coderelay.client.follow_with_subagents import join_family
 from coderelay.protocol.asks import Deny
 from coderelay.protocol.commands import Command, Outcome, SendPrompt
 from coderelay.protocol.events import BatchOpened, Recorded
 from coderelay.protocol.queries import ListAsks, ShowSession
 from coderelay.session.children import AGENT
-from coderelay.surfaces.terminal.ask_queue import AskQueue, OpenAsk
+from coderelay.surfaces.terminal.ask_and_prompt_queues import AskQueue, OpenAsk
 from tests.background.background_commands import eventually
 from tests.children.conversations import child_opened, seen_from, task
 from tests.house import InHouse, house, story

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.cli.completions import COMMANDS, SCRIPTS, VALUES
-from coderelay.cli.startup.arguments import SUBCOMMANDS
+from coderelay.cli.startup.localized_argument_parser import SUBCOMMANDS
 from coderelay.protocol.modes import MODE_NAMES
 from tests.coder_process import Coder
 from tests.conftest import Serve

@@ -209,11 +209,11 @@ def test_start_up_loads_nothing_heavy(serve: Serve, coder_on: CoderOn) -> None:
 
 _SELDOM_USED = {
     "coderelay.agents.guide.intents",
-    "coderelay.client.ask_text",
+    "coderelay.client.ask_and_answer_text",
     "coderelay.config.edit_config",
     "coderelay.host.command_disk_lookup",
     "coderelay.policy.secrets.private_keys",
-    "coderelay.policy.secrets.secret_value",
+    "coderelay.policy.secrets.secret_value_detection",
     "coderelay.tools.editing.patch_format",
     "coderelay.tools.search.file_walk",
     "psutil",

@@ -7,7 +7,7 @@ import pytest
 from coderelay.config import load as loading
 from coderelay.config.load import CurrentConfig
 from coderelay.config.trust import trust, untrust
-from coderelay.host.configured_folders import ConfiguredFolders
+from coderelay.host.folder_config import FolderConfigs
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.errors import BadInput
 from coderelay.workspace.processes.processes import Processes
@@ -57,7 +57,7 @@ def test_a_wrong_file_is_refused_until_it_is_mended(places: Places) -> None:
 
 
 def test_a_folder_is_the_same_object_until_its_configuration_changes(places: Places) -> None:
-    folders = ConfiguredFolders(current(places), {}, Processes(), Secrets())
+    folders = FolderConfigs(current(places), {}, Processes(), Secrets())
     first = folders.of(str(places.folder))
     assert folders.of(str(places.folder)) is first
     assert first.rules is first.rules

@@ -28,9 +28,9 @@ from coderelay.app import App
 from coderelay.cli import default_command
 from coderelay.cli.startup import open_app
 from coderelay.config.load import Config, load
-from coderelay.host import loaded_session, readable_session_copy
+from coderelay.host import loaded_session, session_json_copy
+from coderelay.host.agent_turn import AgentTurn
 from coderelay.host.ownership import STILL_SECONDS, Ownership
-from coderelay.host.turn import HostTurn
 from coderelay.models.model import Completion, Model, Models, Piece, Request
 from coderelay.protocol.calls import Call, Failed, Finished, Need
 from coderelay.protocol.codec import kind_of
@@ -41,7 +41,7 @@ from coderelay.session import turn_events
 from coderelay.session.state import State
 from coderelay.store.open_store import open_owners
 from coderelay.store.store import Store
-from coderelay.testing.blocking_agent import BlockingAgent, Says, Step, Wonders, uses
+from coderelay.testing.scripted_blocking_agent import BlockingAgent, Says, Step, Wonders, uses
 from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
@@ -77,7 +77,7 @@ class CrashingStore:
         self.waiting, self.named = store.waiting, store.named
         self.change_counter, self.rebuild, self.close = store.change_counter, store.rebuild, store.close
         self.hurry, self.changed, self.all_heads = store.hurry, store.changed, store.all_heads
-        self.recent_folders, self.notebook = store.recent_folders, store.notebook
+        self.recent_folders, self.key_value_store = store.recent_folders, store.key_value_store
         self._mutant = mutant
 
     async def append(
@@ -193,31 +193,31 @@ def main() -> int:
     if crashing.mutant in _BROKEN_FOLDS:
         _break_fold(_BROKEN_FOLDS[crashing.mutant])
     if crashing.mutant == "unasked":
-        HostTurn.may_spend = _may_always_spend
+        AgentTurn.may_spend = _may_always_spend
     if crashing.mutant == "no-epoch":
-        HostTurn._is_mine = _is_my_turn  # pyright: ignore[reportPrivateUsage] - breaking it is the point
+        AgentTurn._is_mine = _is_my_turn  # pyright: ignore[reportPrivateUsage] - breaking it is the point
     default_command.AGENTS = (*default_command.AGENTS, BlockingAgent.name)
     open_app.new_app = lambda cwd=None: crashing
     return cli.main()
 
 
 def _fail_around_snapshots(failpoint: Failpoint) -> None:
-    write_whole = readable_session_copy.write_whole
+    write_whole = session_json_copy.write_whole
 
     def failing(path: str, content: bytes, mode: int) -> None:
         failpoint.reach("before", "snapshot")
         write_whole(path, content, mode)
         failpoint.reach("after", "snapshot")
 
-    readable_session_copy.write_whole = failing
+    session_json_copy.write_whole = failing
 
 
-def _is_my_turn(self: HostTurn, state: State) -> bool:
+def _is_my_turn(self: AgentTurn, state: State) -> bool:
     """Without a look at whose session it is."""
     return state.turn is not None and state.turn.started.turn_id == self.id
 
 
-async def _may_always_spend(self: HostTurn) -> bool:
+async def _may_always_spend(self: AgentTurn) -> bool:
     return True
 
 

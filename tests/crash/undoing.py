@@ -23,7 +23,7 @@ from coderelay.protocol.events import TurnUndone
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListSessions
 from coderelay.session import decide
-from coderelay.workspace.trees.tree_files import FolderFiles
+from coderelay.workspace.trees.work_tree_files import WorkTreeFiles
 from tests.crash.crashing import CrashingHouse, Failpoint
 
 BY = By("anne", "test")
@@ -57,14 +57,14 @@ async def _undo_log_first(house: CrashingHouse, host: Host, session: SessionId) 
 
 
 def _fail_around_files(failpoint: Failpoint) -> None:
-    remove, write = FolderFiles.remove, FolderFiles.write
+    remove, write = WorkTreeFiles.remove, WorkTreeFiles.write
 
-    def failing_remove(self: FolderFiles, path: bytes) -> None:
+    def failing_remove(self: WorkTreeFiles, path: bytes) -> None:
         failpoint.reach("before", "file.undone")
         remove(self, path)
         failpoint.reach("after", "file.undone")
 
-    def failing_write(self: FolderFiles, path: bytes, mode: str, pieces: Iterable[bytes]) -> None:
+    def failing_write(self: WorkTreeFiles, path: bytes, mode: str, pieces: Iterable[bytes]) -> None:
         def failing_pieces() -> Generator[bytes]:
             yield from pieces
             failpoint.reach("after", "file.written")
@@ -73,7 +73,7 @@ def _fail_around_files(failpoint: Failpoint) -> None:
         write(self, path, mode, failing_pieces())
         failpoint.reach("after", "file.undone")
 
-    FolderFiles.remove, FolderFiles.write = failing_remove, failing_write
+    WorkTreeFiles.remove, WorkTreeFiles.write = failing_remove, failing_write
 
 
 if __name__ == "__main__":

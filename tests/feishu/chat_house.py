@@ -19,9 +19,9 @@ from coderelay.protocol.queries import ListSessions
 from coderelay.surfaces.feishu.access_rules import AccessRules
 from coderelay.surfaces.feishu.account_links import Links
 from coderelay.surfaces.feishu.bot_options import BotOptions
-from coderelay.surfaces.feishu.card_outbox import ChatPlace
+from coderelay.surfaces.feishu.card_outbox_interface import ChatPlace
 from coderelay.surfaces.feishu.chat_service import ChatService
-from coderelay.surfaces.feishu.incoming_events import CardClick, ChatKind, ChatMessage, ClickAnswer
+from coderelay.surfaces.feishu.incoming_event_types import CardClick, ChatKind, ChatMessage, ClickAnswer
 from tests.feishu.card_reader import CardRead
 from tests.feishu.recording_outbox import RecordingOutbox, Shown
 from tests.house import InHouse, house
@@ -134,7 +134,7 @@ class ChatHouse:
         return [each.id for each in await self.client.get(ListSessions())]
 
     async def link(self, open_id: str, chat_id: str, person: str = HOST_PERSON) -> None:
-        links = Links(self.client.notebook("feishu:test"))
+        links = Links(self.client.key_value_store("feishu:test"))
         assert await links.redeem(await links.offer(person, NOW), open_id, chat_id, NOW) is not None
 
 
@@ -153,7 +153,7 @@ async def chat_house(
         client = coder.host.connect(NO_CAPABILITIES, language)
         shown = outbox or RecordingOutbox()
         chosen = BotOptions(host_person=HOST_PERSON, cwd=str(coder.folder), access=PEOPLE)
-        hub = ChatService(client, client.notebook("feishu:test"), shown, replace(chosen, **options))
+        hub = ChatService(client, client.key_value_store("feishu:test"), shown, replace(chosen, **options))
         await hub.start()
         try:
             yield ChatHouse(coder, shown, hub)

@@ -6,14 +6,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from coderelay.client.views.cowork import SessionRows
+from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.protocol.errors import StoreFailed
-from coderelay.protocol.notebook import Change, Notebook
+from coderelay.protocol.key_value_store import Change, KeyValueStore
 from coderelay.store.postgres.store import PostgresStore
 from coderelay.store.sqlite.store import SqliteStore
 from coderelay.surfaces.feishu.bot import Bot, BotTiming, WebhookOptions
-from coderelay.surfaces.feishu.card_outbox import CardOutbox
-from coderelay.surfaces.feishu.incoming_events import CardClick, ChatMessage, ClickAnswer, Incoming
+from coderelay.surfaces.feishu.card_outbox_interface import CardOutbox
+from coderelay.surfaces.feishu.incoming_event_types import CardClick, ChatMessage, ClickAnswer, Incoming
 from coderelay.surfaces.feishu.lark_api import AppCredentials
 from coderelay.surfaces.feishu.webhook import WebhookSecrets, listen
 from coderelay.testing.feishu_server import FakeFeishu
@@ -63,37 +63,37 @@ class RecordingChats:
         return [each.text for each in self.taken if isinstance(each, ChatMessage)]
 
 
-class FailingNotebook:
-    """A Notebook. The next write with a change of that kind fails, as if the database were away for a moment."""
+class FailingKeyValues:
+    """A KeyValueStore. The next write with a change of that kind fails, as if the database were away for a moment."""
 
-    def __init__(self, notebook: Notebook) -> None:
-        self._notebook = notebook
-        self.read, self.list, self.erase = notebook.read, notebook.list, notebook.erase
+    def __init__(self, key_values: KeyValueStore) -> None:
+        self._key_values = key_values
+        self.read, self.list, self.erase = key_values.read, key_values.list, key_values.erase
         self.fails_at: Callable[[Change], bool] | None = None
 
     async def write(self, *changes: Change) -> int:
         if self.fails_at is not None and any(map(self.fails_at, changes)):
             self.fails_at = None
             raise StoreFailed("the database is away")
-        return await self._notebook.write(*changes)
+        return await self._key_values.write(*changes)
 
 
 class PlatformBot:
-    def __init__(self, outbox: CardOutbox, chats: RecordingChats, notebook: FailingNotebook) -> None:
+    def __init__(self, outbox: CardOutbox, chats: RecordingChats, key_values: FailingKeyValues) -> None:
         self.outbox = outbox
         self.chats = chats
-        self.notebook = notebook
+        self.key_values = key_values
         self.connected: list[bool] = []
         self.port = 0
 
 
 @asynccontextmanager
-async def notebook_in(folder: Path, name: str = "feishu:test", database: str = "") -> AsyncGenerator[Notebook]:
+async def key_values_in(folder: Path, name: str = "feishu:test", database: str = "") -> AsyncGenerator[KeyValueStore]:
     """In the file of the folder, or in the PostgreSQL database at that address."""
     rows = SessionRows()
     store = PostgresStore(database, rows) if database else SqliteStore(str(folder / "sessions.db"), rows)
     try:
-        yield store.notebook(name)
+        yield store.key_value_store(name)
     finally:
         await store.close()
 
@@ -110,15 +110,15 @@ async def platform_bot(
     name: str = "feishu:test",
     database: str = "",
 ) -> AsyncGenerator[PlatformBot]:
-    async with notebook_in(folder, name, database) as real:
-        notebook = FailingNotebook(real)
+    async with key_values_in(folder, name, database) as real:
+        key_values = FailingKeyValues(real)
         made: list[PlatformBot] = []
         told: list[bool] = []
         ready, stop = asyncio.Event(), asyncio.Event()
 
         def make(outbox: CardOutbox) -> RecordingChats:
             chats = RecordingChats()
-            made.append(PlatformBot(outbox, chats, notebook))
+            made.append(PlatformBot(outbox, chats, key_values))
             made[0].connected = told
             return chats
 
@@ -133,7 +133,7 @@ async def platform_bot(
                 listen("127.0.0.1", 0), WebhookSecrets(feishu.encrypt_key, feishu.verification_token)
             )
             feishu.webhook = f"http://127.0.0.1:{options.listening.getsockname()[1]}/"
-        running = asyncio.create_task(Bot(app, tenant, notebook, make, tell, timing).run(stop, options))
+        running = asyncio.create_task(Bot(app, tenant, key_values, make, tell, timing).run(stop, options))
         try:
             waiting = asyncio.create_task(ready.wait())
             if wait:
@@ -155,5 +155,5 @@ async def aside(work: Callable[..., T], *arguments: Any, **named: Any) -> T:
 async def settled(bot: PlatformBot, left: str = "unsent/") -> None:
     """Wait until nothing is left to be sent (`todo/`: to be carried out), which is on disk only."""
     async with asyncio.timeout(PATIENCE):
-        while await bot.notebook.list(left):  # noqa: ASYNC110
+        while await bot.key_values.list(left):  # noqa: ASYNC110
             await asyncio.sleep(0.01)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from coderelay.surfaces.feishu.card_outbox import Card, ChatPlace
+from coderelay.surfaces.feishu.card_outbox_interface import Card, ChatPlace
 from tests.feishu.card_reader import CardRead, read_card
 from tests.patience import PATIENCE
 

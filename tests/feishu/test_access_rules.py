@@ -9,9 +9,9 @@ from coderelay.protocol.asks import Allow
 from coderelay.protocol.events import AskAnswered
 from coderelay.protocol.queries import ListApprovals, ListAsks, ShowSession
 from coderelay.surfaces.feishu.access_rules import AccessRules, person
-from coderelay.surfaces.feishu.incoming_events import ChatKind
+from coderelay.surfaces.feishu.incoming_event_types import ChatKind
 from tests.feishu.chat_house import ANNE, BOB, CHAT, EVE, PEOPLE, chat_house
-from tests.feishu.test_chat_state import PERMISSION, QUESTION
+from tests.feishu.test_chat_status import PERMISSION, QUESTION
 from tests.feishu.test_message_routing import ask
 from tests.house import story
 from tests.model_server import bash, proposes, says, script

@@ -7,7 +7,7 @@ from coderelay.protocol.commands import SendPrompt
 from coderelay.protocol.events import AskAnswered, Recorded, TurnEnded, asks_in
 from coderelay.protocol.ids import PromptId, new_id
 from coderelay.protocol.queries import ListAsks, ShowSession
-from coderelay.surfaces.feishu.chat_state import ChatState, current_state
+from coderelay.surfaces.feishu.chat_status import ChatStatus, current_state
 from tests.feishu.chat_house import ChatHouse, chat_house
 from tests.feishu.test_message_routing import ask
 from tests.house import story
@@ -39,7 +39,7 @@ async def test_e13_x05_a_question_that_nobody_answers_stops_the_turn(tmp_path: P
         assert 900 <= question.deadline - opened.at <= 1100
         ended = [each.event for each in events if isinstance(each.event, TurnEnded)]
         assert [each.ending for each in ended] == ["stopped"]
-        assert await current_state(bot.client, bot.coder.session) is ChatState.IDLE
+        assert await current_state(bot.client, bot.coder.session) is ChatStatus.IDLE
         late = await bot.click_value(asked, {"action": "confirm"})
         assert late.toast.startswith("操作超时，已取消")
         await bot.say("again")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from coderelay.client.language import speaking
+from coderelay.client.i18n import speaking
 from coderelay.protocol.asks import (
     Allow,
     Answers,
@@ -24,11 +24,18 @@ from coderelay.protocol.events import TurnEnded
 from coderelay.protocol.ids import AskId, CallId, SessionId, TurnId
 from coderelay.surfaces.feishu.ask_layouts import AskCard, Closed, ask_layout, deleted_files, with_prefix
 from coderelay.surfaces.feishu.card_layout import CardSchema, Layout, card_of, cut, size_of, split
-from coderelay.surfaces.feishu.cards import CONTINUING, RUNNING, notice_card, prompt_from, result_card, running_card
 from coderelay.surfaces.feishu.click_decisions import decision_of
+from coderelay.surfaces.feishu.turn_and_notice_cards import (
+    CONTINUING,
+    RUNNING,
+    notice_card,
+    prompt_from,
+    result_card,
+    running_card,
+)
 from coderelay.testing.feishu_server.card_rules import MOST_BYTES, check_card
 from tests.feishu.card_reader import read_card
-from tests.feishu.test_chat_state import BUDGET, PERMISSION, PLAN, QUESTION
+from tests.feishu.test_chat_status import BUDGET, PERMISSION, PLAN, QUESTION
 from tests.feishu.test_click_decisions import COLOUR, EDIT, SEVERAL, TWO
 
 pytestmark = pytest.mark.quick

@@ -69,7 +69,7 @@ async def test_nobody_uses_another_persons_session(tmp_path: Path) -> None:
         await bot.link(BOB, "oc_bob")  # the person who runs the bot has those of the terminal
         assert "terminal" in (await _reply(bot, "/sessions", sender=BOB, chat="oc_bob"))[1]
         assert (await _reply(bot, "/use 1", sender=BOB, chat="oc_bob"))[0] == "已切换会话"
-        await Links(bot.client.notebook("feishu:test")).remove(HOST_PERSON)  # `coder feishu unlink`
+        await Links(bot.client.key_value_store("feishu:test")).remove(HOST_PERSON)  # `coder feishu unlink`
         assert (await _reply(bot, "/status", sender=BOB, chat="oc_bob"))[0] == "操作未成功"
         await bot.say("whose session is it?", sender=BOB, chat="oc_bob")
         await bot.card("任务完成", chat="oc_bob")

@@ -10,7 +10,7 @@ from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import AskId, CallId
 from coderelay.surfaces.feishu.access_rules import needs_owner
 from coderelay.surfaces.feishu.click_decisions import decision_of
-from tests.feishu.test_chat_state import BUDGET, NEED, PERMISSION, PLAN, QUESTION
+from tests.feishu.test_chat_status import BUDGET, NEED, PERMISSION, PLAN, QUESTION
 
 pytestmark = pytest.mark.quick
 

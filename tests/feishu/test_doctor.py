@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from coderelay.surfaces.feishu.card_outbox import ChatPlace
+from coderelay.surfaces.feishu.card_outbox_interface import ChatPlace
 from coderelay.testing.feishu_server import FakeFeishu
 from tests.coder_process import Coder
 from tests.feishu.bot_process import configure, secrets_of

@@ -7,7 +7,7 @@ from coderelay.protocol.asks import Deny
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.queries import ListAsks, ListSessions
 from coderelay.surfaces.feishu.account_links import CODE_SECONDS, Links
-from coderelay.surfaces.feishu.chat_state import ChatState, current_state
+from coderelay.surfaces.feishu.chat_status import ChatStatus, current_state
 from tests.feishu.chat_house import ANNE, BOB, CHAT, EVE, NOW, chat_house
 from tests.feishu.test_message_routing import ask
 from tests.house import ME, story
@@ -84,7 +84,7 @@ async def test_an_ask_of_a_subagent_arrives_too(tmp_path: Path) -> None:
         await bot.coder.host.send(ConfigureSession(session=session, by=ME, mode="auto-edit"))
         await bot.say("go")
         confirm = await bot.shown("请确认")
-        assert await current_state(bot.client, session) is ChatState.WAITING_CONFIRM
+        assert await current_state(bot.client, session) is ChatStatus.WAITING_CONFIRM
         await bot.click(confirm, "取消")
         await bot.card("任务完成", nth=2)
         assert bot.titles()[2:] == ["正在执行任务...", "已取消", "继续执行...", "任务完成"]
@@ -103,7 +103,7 @@ async def test_an_ask_of_a_subagent_arrives_too(tmp_path: Path) -> None:
 async def test_a_person_links_a_chat_with_a_code_that_works_once(tmp_path: Path) -> None:
     """`coder feishu link` prints the code."""
     async with chat_house(tmp_path, script()) as bot:
-        links = Links(bot.client.notebook("feishu:test"))
+        links = Links(bot.client.key_value_store("feishu:test"))
         code = await links.offer("tester", time.time_ns() // 1_000_000)
         await bot.say(f"/link {code}", sender=BOB, chat="oc_group", kind="group", mentions_bot=True)
         await bot.say(f"/link {code}", sender=EVE, chat="oc_eve")

@@ -9,16 +9,16 @@ import pytest
 from msgspec.json import encode
 
 from coderelay.protocol.errors import StoreFailed
-from coderelay.protocol.notebook import Change
+from coderelay.protocol.key_value_store import Change
 from coderelay.surfaces.feishu.bot import BotTiming
-from coderelay.surfaces.feishu.card_outbox import STREAMED_ELEMENT, Card, ChatPlace
+from coderelay.surfaces.feishu.card_outbox_interface import STREAMED_ELEMENT, Card, ChatPlace
 from coderelay.surfaces.feishu.card_record import CARDS, UNSENT, CardRecord, dead_letters, decode_record
 from coderelay.surfaces.feishu.card_sender import CardSender
+from coderelay.surfaces.feishu.durable_card_outbox import DurableCardOutbox
 from coderelay.surfaces.feishu.lark_api import AppCredentials, LarkApi
-from coderelay.surfaces.feishu.notebook_outbox import NotebookOutbox
 from coderelay.surfaces.feishu.rate_limits import RateLimits
 from coderelay.testing.feishu_server import FakeFeishu
-from tests.feishu.platform_bot import aside, notebook_in, platform_bot, settled
+from tests.feishu.platform_bot import aside, key_values_in, platform_bot, settled
 from tests.house import story
 
 CREATE, PATCH = r"POST .*/im/v1/messages$", r"PATCH .*/im/v1/messages/"
@@ -110,7 +110,7 @@ def test_what_may_pass_is_tried_again_and_nothing_is_sent_twice(
             await shows(feishu, "two")
             await settled(bot)
             assert feishu.faults.left() == 0
-            assert len(await dead_letters(bot.notebook)) == 0
+            assert len(await dead_letters(bot.key_values)) == 0
 
     tell()
 
@@ -132,7 +132,7 @@ def test_a_card_that_is_streamed_to_gets_there_once_whatever_fails(
             await shows(feishu, "ended")
             await settled(bot)
             assert feishu.faults.left() == 0
-            assert len(await dead_letters(bot.notebook)) == 0
+            assert len(await dead_letters(bot.key_values)) == 0
 
     tell()
 
@@ -149,7 +149,7 @@ async def test_e21_a_card_that_is_refused_is_kept_as_a_dead_letter_and_stops_nob
         await bot.outbox.show("good", place, card("good"))
         await shows(feishu, "good")
         await settled(bot)
-        letters = {each.key: each for each in await dead_letters(bot.notebook)}
+        letters = {each.key: each for each in await dead_letters(bot.key_values)}
         assert sorted(letters) == ["bad", "large"]
         assert letters["bad"].error.startswith("230099: the tag 'action' is not supported")
         assert letters["large"].error.startswith("230025")
@@ -157,7 +157,7 @@ async def test_e21_a_card_that_is_refused_is_kept_as_a_dead_letter_and_stops_nob
         await bot.outbox.show("bad", place, card("better"))
         await shows(feishu, "good", "better")
         await settled(bot)
-        assert [each.key for each in await dead_letters(bot.notebook)] == ["large"], "newer content revives it"
+        assert [each.key for each in await dead_letters(bot.key_values)] == ["large"], "newer content revives it"
 
 
 @story
@@ -183,7 +183,7 @@ async def test_a_reply_to_a_message_that_was_recalled_is_sent_to_the_chat(feishu
         await shows(feishu, "first", "second", "third")
         await bot.outbox.show("first", place, card("too late"))
         await settled(bot)
-        assert [each.key for each in await dead_letters(bot.notebook)] == ["first"]
+        assert [each.key for each in await dead_letters(bot.key_values)] == ["first"]
 
 
 @story
@@ -254,7 +254,7 @@ async def test_a_card_that_is_shown_whole_does_not_begin_to_stream_again(feishu:
 @story
 async def test_a_card_that_could_not_be_kept_does_not_hold_back_the_next(feishu: FakeFeishu, tmp_path: Path) -> None:
     async with platform_bot(feishu, tmp_path) as bot:
-        bot.notebook.fails_at = lambda change: change.key == "card/lost"
+        bot.key_values.fails_at = lambda change: change.key == "card/lost"
         with pytest.raises(StoreFailed):
             await bot.outbox.show("lost", place_of(feishu), card("lost"))
         await bot.outbox.show("k", place_of(feishu), card("next"))
@@ -317,9 +317,9 @@ async def test_a_message_overtook_one_that_was_still_a_dead_bots(feishu: FakeFei
     now = time.time_ns() // 1_000_000
     first = CardRecord(place_of(feishu), card("first"), now, holder="dead", until=now + 2000)
     second = CardRecord(place_of(feishu), card("second"), now + 1, holder="dead", until=now)
-    async with notebook_in(tmp_path) as notebook:
+    async with key_values_in(tmp_path) as key_values:
         for key, record in (("z", first), ("a", second)):
-            await notebook.write(Change(CARDS + key, encode(record)), Change(UNSENT + key, b""))
+            await key_values.write(Change(CARDS + key, encode(record)), Change(UNSENT + key, b""))
     async with platform_bot(feishu, tmp_path) as bot:
         await shows(feishu, "first", "second")
         await settled(bot)
@@ -327,14 +327,14 @@ async def test_a_message_overtook_one_that_was_still_a_dead_bots(feishu: FakeFei
 
 @story
 async def test_messages_of_one_millisecond_lost_their_order(feishu: FakeFeishu, tmp_path: Path) -> None:
-    async with notebook_in(tmp_path) as notebook:
+    async with key_values_in(tmp_path) as key_values:
         api = LarkApi(AppCredentials(feishu.app_id, feishu.app_secret, feishu.url))
         sender = CardSender(feishu.app_id, api, RateLimits(), lambda: 5)
-        outbox = NotebookOutbox(notebook, sender, clock=lambda: 5)
+        outbox = DurableCardOutbox(key_values, sender, clock=lambda: 5)
         await outbox.stop()
         for key in ("z", "a"):
             await outbox.show(key, place_of(feishu), card(key))
-        created = [decode_record(each.value).created for each in await notebook.list(CARDS)]
+        created = [decode_record(each.value).created for each in await key_values.list(CARDS)]
     assert created == [6, 5]
 
 
@@ -366,7 +366,7 @@ def test_a_state_that_reaches_the_platform_late_does_not_stay(feishu: FakeFeishu
             await asyncio.gather(*(task for task in asyncio.all_tasks() if task.get_name() == "send k"))
             await settled(one)
             assert message.text == "new"
-            assert await dead_letters(one.notebook) == []
+            assert await dead_letters(one.key_values) == []
 
     tell()
 
@@ -413,10 +413,10 @@ async def test_an_hour_of_failures_makes_a_dead_letter(
     feishu: FakeFeishu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After an hour, the platform no longer recognises a repeated message."""
-    monkeypatch.setattr("coderelay.surfaces.feishu.notebook_outbox._TRIED_MS", 300)
+    monkeypatch.setattr("coderelay.surfaces.feishu.durable_card_outbox._TRIED_MS", 300)
     feishu.fail(CREATE, times=1000, status=500)
     async with platform_bot(feishu, tmp_path) as bot:
         await bot.outbox.show("k", place_of(feishu), card("lost"))
         await settled(bot)
-        (letter,) = await dead_letters(bot.notebook)
+        (letter,) = await dead_letters(bot.key_values)
         assert (letter.key, "a fault" in letter.error) == ("k", True)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coderelay.surfaces.feishu.incoming_events import CardClick, ChatMessage
+from coderelay.surfaces.feishu.incoming_event_types import CardClick, ChatMessage
 from coderelay.surfaces.feishu.parse_event import MOST_BYTES, EventRefused, parse_event
 
 BOT = "ou_bot"

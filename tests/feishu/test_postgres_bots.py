@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from coderelay.surfaces.feishu.card_outbox import ChatPlace
+from coderelay.surfaces.feishu.card_outbox_interface import ChatPlace
 from coderelay.testing.feishu_server import FakeFeishu, ShownMessage
 from tests.feishu.platform_bot import aside, platform_bot, settled
 from tests.feishu.test_outbox import card
@@ -13,7 +13,7 @@ pytest_plugins = ["tests.postgres"]
 
 
 @story
-async def test_events_act_once_and_cards_are_sent_once_with_the_notebook_on_postgresql(
+async def test_events_act_once_and_cards_are_sent_once_with_key_values_on_postgresql(
     feishu: FakeFeishu, tmp_path: Path, database: str
 ) -> None:
     async with (

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from coderelay.app import App
 from coderelay.config.load import Config
-from coderelay.protocol.notebook import Change, Notebook
-from coderelay.surfaces.feishu.card_outbox import ChatPlace
+from coderelay.protocol.key_value_store import Change, KeyValueStore
+from coderelay.surfaces.feishu.card_outbox_interface import ChatPlace
 from coderelay.surfaces.feishu.presenter_lease import LEASE_MS, LeasedOutbox, PresenterLease
 from tests.feishu.chat_house import chat_house
 from tests.feishu.recording_outbox import RecordingOutbox
@@ -27,9 +27,9 @@ pytest_plugins = ["tests.postgres"]
 class Bot:
     """Presents nothing, and tells when it may."""
 
-    def __init__(self, notebook: Notebook, clock: Callable[[], int]) -> None:
+    def __init__(self, key_values: KeyValueStore, clock: Callable[[], int]) -> None:
         self.begun, self.ended = asyncio.Event(), asyncio.Event()
-        lease = PresenterLease(notebook, clock, renew=0.01, look=0.01)
+        lease = PresenterLease(key_values, clock, renew=0.01, look=0.01)
         self.task = asyncio.create_task(lease.run(self._present))
 
     async def _present(self) -> None:
@@ -49,8 +49,8 @@ class Bot:
 @story
 async def test_one_presents_until_it_ends(tmp_path: Path) -> None:
     async with house(tmp_path, script()) as coder, asyncio.timeout(PATIENCE):
-        notebook = coder.host.notebook("feishu:test")
-        first = Bot(notebook, lambda: 0)
+        key_values = coder.host.key_value_store("feishu:test")
+        first = Bot(key_values, lambda: 0)
         await first.begun.wait()
         looked = asyncio.Event()
 
@@ -58,7 +58,7 @@ async def test_one_presents_until_it_ends(tmp_path: Path) -> None:
             looked.set()
             return 0
 
-        second = Bot(notebook, clock)
+        second = Bot(key_values, clock)
         await looked.wait()
         looked.clear()
         await looked.wait()  # so the first look led to nothing
@@ -73,10 +73,10 @@ async def test_one_presents_until_it_ends(tmp_path: Path) -> None:
 async def test_a_bot_that_stands_still_loses_the_lease_and_stops(tmp_path: Path) -> None:
     """Its clock stands for a process that was suspended: it renews, but too late."""
     async with house(tmp_path, script()) as coder, asyncio.timeout(PATIENCE):
-        notebook = coder.host.notebook("feishu:test")
-        first = Bot(notebook, lambda: 0)
+        key_values = coder.host.key_value_store("feishu:test")
+        first = Bot(key_values, lambda: 0)
         await first.begun.wait()
-        second = Bot(notebook, lambda: LEASE_MS + 1)
+        second = Bot(key_values, lambda: LEASE_MS + 1)
         await second.begun.wait()
         await first.ended.wait()
         assert second.begun.is_set()
@@ -89,8 +89,8 @@ async def test_a_bot_that_was_suspended_shows_nothing_old_when_it_goes_on(tmp_pa
     """It goes on in the middle of its work, before it finds out that another bot has taken over."""
     now, shown = [0], RecordingOutbox()
     async with house(tmp_path, script()) as coder, asyncio.timeout(PATIENCE):
-        notebook = coder.host.notebook("feishu:test")
-        lease = PresenterLease(notebook, lambda: now[0], renew=3600, look=0.01)
+        key_values = coder.host.key_value_store("feishu:test")
+        lease = PresenterLease(key_values, lambda: now[0], renew=3600, look=0.01)
         outbox = LeasedOutbox(shown, lease)
         suspended, goes_on, begun = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
@@ -105,7 +105,7 @@ async def test_a_bot_that_was_suspended_shows_nothing_old_when_it_goes_on(tmp_pa
         first = asyncio.create_task(lease.run(present))
         await suspended.wait()
         now[0] = LEASE_MS + 1
-        second = Bot(notebook, lambda: now[0])
+        second = Bot(key_values, lambda: now[0])
         await second.begun.wait()
         goes_on.set()
         await begun.wait()
@@ -120,18 +120,18 @@ async def test_a_bot_that_was_suspended_shows_nothing_old_when_it_goes_on(tmp_pa
 @story
 async def test_a_process_that_has_gone_is_seen_at_once(tmp_path: Path) -> None:
     async with house(tmp_path, script()) as coder, asyncio.timeout(PATIENCE):
-        notebook = coder.host.notebook("feishu:test")
-        first = Bot(notebook, lambda: 0)
+        key_values = coder.host.key_value_store("feishu:test")
+        first = Bot(key_values, lambda: 0)
         await first.begun.wait()
-        entry = await notebook.read("chat.presenter")
+        entry = await key_values.read("chat.presenter")
         assert entry is not None
         first.task.cancel()
         await asyncio.gather(first.task, return_exceptions=True)
         told = [sys.executable, "-c", "import os; print(os.getpid())"]
         gone = subprocess.run(told, capture_output=True, check=True)
         held = entry.value.replace(str(os.getpid()).encode(), gone.stdout.strip())
-        await notebook.write(Change("chat.presenter", held))
-        second = Bot(notebook, lambda: 0)
+        await key_values.write(Change("chat.presenter", held))
+        second = Bot(key_values, lambda: 0)
         await second.begun.wait()
         await second.close()
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from coderelay.protocol.errors import StoreFailed
-from coderelay.surfaces.feishu.incoming_events import CardClick, ChatMessage, ClickAnswer
+from coderelay.surfaces.feishu.incoming_event_types import CardClick, ChatMessage, ClickAnswer
 from coderelay.surfaces.feishu.receiver import AppIdentity, Receiver
 from coderelay.testing.feishu_server import FakeFeishu, ShownMessage
-from tests.feishu.platform_bot import RecordingChats, aside, notebook_in, platform_bot, settled
+from tests.feishu.platform_bot import RecordingChats, aside, key_values_in, platform_bot, settled
 from tests.house import story
 
 DAY_MS = 24 * 3600 * 1000
@@ -198,7 +198,7 @@ async def test_what_was_carried_out_is_handed_over_again_if_that_cannot_be_writt
         bot.chats.gate.clear()
         await aside(feishu.person("ou_1").chat.say, "one")
         await bot.chats.until(1)
-        bot.notebook.fails_at = lambda change: change.key.startswith("todo/") and change.value is None
+        bot.key_values.fails_at = lambda change: change.key.startswith("todo/") and change.value is None
         bot.chats.gate.set()
         await bot.chats.until(2)
         assert bot.chats.texts == ["one", "one"]
@@ -209,10 +209,10 @@ async def test_what_was_carried_out_is_handed_over_again_if_that_cannot_be_writt
 async def test_what_a_dead_bot_had_received_is_carried_out_by_the_next(feishu: FakeFeishu, tmp_path: Path) -> None:
     """As if the process had been killed between the acknowledgement and the work."""
     chat = feishu.person("ou_1").chat
-    async with notebook_in(tmp_path) as notebook:
+    async with key_values_in(tmp_path) as key_values:
         dying = RecordingChats()
         dying.gate.clear()
-        receiver = Receiver(AppIdentity(feishu.app_id, feishu.bot), notebook, dying, lease_ms=500)
+        receiver = Receiver(AppIdentity(feishu.app_id, feishu.bot), key_values, dying, lease_ms=500)
         first = chat.said("left behind")
         later = _changed(chat.said("and this"), create_time=str(int(first["header"]["create_time"]) + 1))
         for event in (first, later):
@@ -240,8 +240,8 @@ async def test_days_that_are_past_are_forgotten_and_fresh_ids_are_not(feishu: Fa
     def event(text: str) -> bytes:
         return json.dumps(_changed(feishu.person("ou_1").chat.said(text), create_time=str(now[0]))).encode()
 
-    async with notebook_in(tmp_path) as notebook:
-        receiver = Receiver(AppIdentity(feishu.app_id, feishu.bot), notebook, chats, lambda: now[0], lease_ms=50)
+    async with key_values_in(tmp_path) as key_values:
+        receiver = Receiver(AppIdentity(feishu.app_id, feishu.bot), key_values, chats, lambda: now[0], lease_ms=50)
         first = event("first")
         await receiver.receive(first)
         await receiver.receive(first)
@@ -251,11 +251,11 @@ async def test_days_that_are_past_are_forgotten_and_fresh_ids_are_not(feishu: Fa
         await chats.until(2)
         assert chats.texts == ["first", "second"]
         await receiver.forget()
-        assert len(await notebook.list("event/")) == 4, "an id and a message of each day"
+        assert len(await key_values.list("event/")) == 4, "an id and a message of each day"
         now[0] += 4 * DAY_MS
         for _ in range(2):
             await receiver.forget()
-        assert await notebook.list("event/") == []
+        assert await key_values.list("event/") == []
 
 
 @pytest.mark.parametrize("kind", ["im.message.message_read_v1", "contact.user.updated_v3"])

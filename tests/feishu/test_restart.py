@@ -148,7 +148,7 @@ async def test_a_bot_that_does_not_draw_lets_the_other_know(tmp_path: Path) -> N
         await two.coder.create(mode="default")
         await two.coder.prompt("in the terminal")
         await two.coder.asks()
-        links = Links(two.client.notebook("feishu:test"))
+        links = Links(two.client.key_value_store("feishu:test"))
         code = await links.offer(HOST_PERSON, time.time_ns() // 1_000_000)
         await two.say(f"/link {code}")
         await two.card("请确认")

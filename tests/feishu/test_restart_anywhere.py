@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from coderelay.surfaces.feishu.card_outbox import Card, ChatPlace
+from coderelay.surfaces.feishu.card_outbox_interface import Card, ChatPlace
 from tests.feishu.chat_house import CHAT, ChatHouse, chat_house
 from tests.feishu.recording_outbox import RecordingOutbox, Shown
 from tests.house import story

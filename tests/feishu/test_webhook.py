@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from coderelay.surfaces.feishu.incoming_events import CardClick
+from coderelay.surfaces.feishu.incoming_event_types import CardClick
 from coderelay.surfaces.feishu.webhook import MOST_BODY_BYTES
 from coderelay.testing.feishu_server import FakeFeishu, ShownMessage, SignedCall
 from coderelay.testing.feishu_server.webhook_signing import encrypt, sign, signed_call

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.app import App
-from coderelay.client.views.cowork import SessionRows
+from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.protocol.asks import Allow, Answers, Ask, Decision, QuestionAsk
 from coderelay.protocol.events import AnyEvent, CallEnded, CallStarted, Recorded
 from coderelay.protocol.ids import SessionId, new_id

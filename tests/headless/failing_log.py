@@ -30,7 +30,7 @@ class FailingStore:
         )
         self.change_counter, self.rebuild, self.close = store.change_counter, store.rebuild, store.close
         self.hurry, self.changed, self.all_heads = store.hurry, store.changed, store.all_heads
-        self.recent_folders, self.notebook = store.recent_folders, store.notebook
+        self.recent_folders, self.key_value_store = store.recent_folders, store.key_value_store
 
     async def append(
         self, session: SessionId, at: int, events: Sequence[AnyEvent], *, epoch: int | None = None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.app import App
-from coderelay.client.views.cowork import SessionRows
+from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.config.load import Config
 from coderelay.protocol.errors import UnknownAsk
 from coderelay.protocol.events import Recorded

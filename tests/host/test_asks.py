@@ -8,7 +8,7 @@ import pytest
 
 from coderelay.app import App
 from coderelay.config.load import Config
-from coderelay.host.deadlines import NOBODY, expire, next_deadline, now
+from coderelay.host.ask_deadlines import NOBODY, expire, next_deadline, now
 from coderelay.protocol.asks import (
     Allow,
     Answers,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.client.views.cowork import rows
-from coderelay.host.turn import HostTurn
+from coderelay.client.views.cowork_messages import rows
+from coderelay.host.agent_turn import AgentTurn
 from coderelay.protocol.asks import Allow, By, Deny, DenyAndStop
 from coderelay.protocol.calls import Stopped
 from coderelay.protocol.commands import Accepted, Answered, RecallPrompt, Unchanged
@@ -230,10 +230,10 @@ async def test_a_call_stopped_before_its_tool_got_it_is_known_not_to_have_run(
 ) -> None:
     """It was started in the append of its message, so the log alone cannot tell."""
 
-    async def never_reached(turn: HostTurn, calls: object, effect: object) -> None:
+    async def never_reached(turn: AgentTurn, calls: object, effect: object) -> None:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(HostTurn, "perform", never_reached)
+    monkeypatch.setattr(AgentTurn, "perform", never_reached)
     async with house(tmp_path, script(proposes(bash("touch made")))) as coder:
         await coder.prompt("go")
         await coder.until(lambda event: isinstance(event, CallStarted))
@@ -402,7 +402,7 @@ async def test_x25_a_claim_that_another_has_overtaken_writes_nothing(tmp_path: P
             max_steps=9,
         )
         mine = await record.append(lambda _: [SessionClaimed(owner=me, epoch=1), started])
-        turn = HostTurn(record, mine[-1].epoch, me, coder.host.context, coder.host.send)
+        turn = AgentTurn(record, mine[-1].epoch, me, coder.host.context, coder.host.send)
         await record.append(lambda _: [SessionClaimed(owner=other, epoch=2)])
         assert turn.next_action() == Wait()
         message = MessageAdded(message_id=MessageId("m"), turn_id=TurnId("t"), model="m", blocks=(Text("hi"),))

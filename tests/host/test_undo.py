@@ -12,8 +12,8 @@ import pytest
 
 from coderelay.app import App
 from coderelay.config.load import Config
-from coderelay.host import snapshot_timing, turn, worker
-from coderelay.host.git_turn_files import GitTurnFiles
+from coderelay.host import agent_turn, snapshot_timing, worker
+from coderelay.host.git_turn_snapshots import GitTurnFiles
 from coderelay.host.turn_files import TurnFiles
 from coderelay.protocol.asks import Ask, By, Deny, DenyAndStop
 from coderelay.protocol.calls import Stopped
@@ -35,7 +35,7 @@ from coderelay.protocol.queries import ListPrompts, ShowDiff
 from coderelay.protocol.query_results import FileChange
 from coderelay.session.state import PastTurn
 from coderelay.testing.model_server import without_notes
-from coderelay.workspace.trees.snapshots import Trees
+from coderelay.workspace.trees.snapshots import SnapshotTaker
 from tests.house import ME, InHouse, house, story
 from tests.model_server import bash, call, hangs, http_error, proposes, read, says, script, write
 from tests.patience import PATIENCE
@@ -89,12 +89,12 @@ class SlowHouse(App):
     go_on: asyncio.Event
 
     def turn_files(self) -> TurnFiles:
-        return _SlowTrees(Trees(self.config.home, self.env))
+        return _SlowTrees(SnapshotTaker(self.config.home, self.env))
 
 
 class GitlessHouse(App):
     def turn_files(self) -> TurnFiles:
-        return GitTurnFiles(Trees(self.config.home, {"PATH": self.config.home}))
+        return GitTurnFiles(SnapshotTaker(self.config.home, {"PATH": self.config.home}))
 
 
 class HungHouse(App):
@@ -109,7 +109,7 @@ class HungHouse(App):
                 f'#!/bin/sh\n[ -p "{home}/hung" ] && : > "{home}/hung" && exec sleep 600\nexec {GIT} "$@"\n'
             )
             program.chmod(0o700)
-        return GitTurnFiles(Trees(str(home), {"PATH": f"{program.parent}:/usr/bin:/bin"}))
+        return GitTurnFiles(SnapshotTaker(str(home), {"PATH": f"{program.parent}:/usr/bin:/bin"}))
 
 
 class _SlowTrees(GitTurnFiles):
@@ -662,7 +662,7 @@ async def test_a_large_repository_is_read_while_the_model_answers(
 
 @story
 async def test_a_slow_snapshot_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turn, "_SLOW_SECONDS", 0)
+    monkeypatch.setattr(agent_turn, "_SLOW_SECONDS", 0)
     repository(tmp_path)
     async with house(tmp_path, script(proposes(write("b", "x")), says("done"))) as coder:
         await coder.prompt("go")

@@ -4,8 +4,8 @@ from collections.abc import Generator
 
 import pytest
 
-from coderelay.client.ask_text import ANSWER_WORDS, agrees, choices, parse_answer, refuses
-from coderelay.client.language import retell, speak, t
+from coderelay.client.ask_and_answer_text import ANSWER_WORDS, agrees, choices, parse_answer, refuses
+from coderelay.client.i18n import retell, speak, t
 from coderelay.protocol.asks import (
     Allow,
     Answers,
@@ -22,7 +22,7 @@ from coderelay.protocol.asks import (
 from coderelay.protocol.calls import Need, Option, Question
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import AskId, CallId
-from coderelay.protocol.languages import LANGUAGES, read_language
+from coderelay.protocol.language_files import LANGUAGES, read_language
 
 PERMISSION = PermissionAsk(AskId("1"), CallId("c"), Need("bash", "command", "make", command="make"), "it runs")
 BUDGET = BudgetAsk(AskId("2"), "session", spent=1.5, limit=1.0, until=2.0)

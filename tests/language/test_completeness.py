@@ -10,8 +10,8 @@ from string import Formatter
 
 import pytest
 
-from coderelay.client.finished_text_translation import tool_words
-from coderelay.protocol.languages import LANGUAGES, LanguageFile, read_language
+from coderelay.client.template_match_translation import tool_words
+from coderelay.protocol.language_files import LANGUAGES, LanguageFile, read_language
 from tests.language.text_literals import PLACE, ROOM, Said, Unclear, records_in, said_in, strings_in
 from tests.language.text_tables import TABLES
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coderelay.protocol.languages import LANGUAGES
+from coderelay.protocol.language_files import LANGUAGES
 from coderelay.protocol.modes import MODE_NAMES
 from tests.coder_process import Coder
 from tests.conftest import Serve

@@ -4,8 +4,8 @@ listed here, by the file of that call."""
 from collections.abc import Callable, Iterable
 from typing import get_args
 
+from coderelay.protocol.projected_rows import Phase
 from coderelay.protocol.query_results import HostShown
-from coderelay.protocol.summary import Phase
 from tests.language.text_literals import constants_of
 
 
@@ -19,18 +19,22 @@ def _agents() -> Iterable[str]:
 
 
 TABLES: dict[str, Callable[[], Iterable[str]]] = {
-    "cli/startup/arguments.py": lambda: constants_of("cli/startup/arguments.py")["_FIXED"],
+    "cli/startup/localized_argument_parser.py": lambda: constants_of("cli/startup/localized_argument_parser.py")[
+        "_FIXED"
+    ],
     "cli/sessions.py": _phases,
-    "client/commands/status.py": lambda: [
+    "client/commands/session_info.py": lambda: [
         *_phases(),
         *get_args(HostShown.__annotations__["owner"]),
     ],
     "client/changed_files_text.py": lambda: constants_of("client/changed_files_text.py")["_KINDS"],
     "client/inventory_text.py": lambda: [*constants_of("session/context_usage.py")["_PARTS"], *_agents()],
-    "client/session_names.py": _phases,
+    "client/find_session.py": _phases,
     "client/command_catalog.py": lambda: constants_of("client/command_catalog.py")["_HEADINGS"],
     "surfaces/terminal/picker.py": _phases,
-    "surfaces/terminal/drawing/notices.py": lambda: [
-        text for text in constants_of("surfaces/terminal/drawing/notices.py")["_ENDINGS"] if text.isascii() and text
+    "surfaces/terminal/drawing/transcript_lines.py": lambda: [
+        text
+        for text in constants_of("surfaces/terminal/drawing/transcript_lines.py")["_ENDINGS"]
+        if text.isascii() and text
     ],
 }

@@ -14,16 +14,16 @@ import msgspec
 import pytest
 
 from coderelay.models.api_client import ApiClient
+from coderelay.models.json_schema_chat.model import SchemaChat
 from coderelay.models.local.downloadable_weights import Download, DownloadPart
 from coderelay.models.local.installed_weights import WeightsFolder
-from coderelay.models.local.local_models import LocalModels, LocalServer
 from coderelay.models.local.weights_installation import install
+from coderelay.models.local.weights_server_process import LocalModels, LocalServer
 from coderelay.models.model import Completion, Request, TextPiece
 from coderelay.models.model_card import Card
-from coderelay.models.schema_chat.model import SchemaChat
 from coderelay.protocol.content import text_of
 from coderelay.protocol.errors import ModelFailed
-from coderelay.session.transcript import UserMessage
+from coderelay.session.model_messages import UserMessage
 from coderelay.tools.bash import Bash
 from coderelay.tools.read import Read
 from tests.coder_process import Coder
@@ -135,7 +135,7 @@ def test_the_server_ends_with_the_process_that_started_it(coder: Coder, number: 
     assert started.process.stdout is not None
     assert any("stream_event" in line or '"assistant"' in line for line in started.process.stdout)
     (server,) = [
-        pid for pid in children(started.pid) if "weights_server.py" in Path(f"/proc/{pid}/cmdline").read_text()
+        pid for pid in children(started.pid) if "weights_server_script.py" in Path(f"/proc/{pid}/cmdline").read_text()
     ]
     started.send(number)
     started.wait()

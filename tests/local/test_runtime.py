@@ -13,17 +13,17 @@ from typing import Any
 
 import pytest
 
+from coderelay.models.json_schema_chat.model import SchemaChat
+from coderelay.models.known_providers import ProviderSettings
 from coderelay.models.local.installed_weights import Weights, WeightsFolder
-from coderelay.models.local.local_models import LocalModels
+from coderelay.models.local.weights_server_process import LocalModels
 from coderelay.models.model import Completion, Piece, Request
 from coderelay.models.model_card import Card
 from coderelay.models.model_registry import ModelRegistry
 from coderelay.models.openai_chat.model import OpenAIChat
-from coderelay.models.provider import ProviderSettings
-from coderelay.models.schema_chat.model import SchemaChat
 from coderelay.protocol.content import Text
 from coderelay.protocol.errors import CannotRun, ModelFailed
-from coderelay.session.transcript import UserMessage
+from coderelay.session.model_messages import UserMessage
 from coderelay.tools.bash import Bash
 from tests.coder_process import Coder
 from tests.models.raw_server import in_loop

@@ -11,8 +11,8 @@ from typing import Any, ParamSpec
 
 from coderelay.config.settings import McpServerConfig
 from coderelay.http.client import HttpClient
-from coderelay.tools.mcp.configured_server import ServerLimits
 from coderelay.tools.mcp.folder_servers import McpServers
+from coderelay.tools.mcp.restarting_server import ServerLimits
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.processes.environment import command_environment
 from coderelay.workspace.processes.processes import Processes

@@ -12,8 +12,8 @@ from coderelay.client.inventory_text import tools_in_words
 from coderelay.config.settings import McpServerConfig
 from coderelay.protocol.queries import ListTools
 from coderelay.protocol.query_results import ToolShown
-from coderelay.tools.mcp.configured_server import ServerLimits
-from coderelay.tools.mcp.server_listing import ServerRows
+from coderelay.tools.mcp.restarting_server import ServerLimits
+from coderelay.tools.mcp.server_status import ServerStatuses
 from coderelay.tools.mcp.tool_names import tool_names
 from tests.hooks.hook_scripts import hook
 from tests.hooks.hook_scripts import script as program
@@ -196,7 +196,7 @@ async def test_c32_one_server_does_not_fill_every_request(tmp_path: Path) -> Non
 async def test_mcp_is_shown_though_a_list_never_ends(tmp_path: Path) -> None:
     endless = server(tmp_path, ["go"], "endless")
     async with mcp_scene(tmp_path, settings={"x": endless}) as scene:
-        (row,) = await ServerRows([scene.servers]).rows()
+        (row,) = await ServerStatuses([scene.servers]).rows()
     assert len(row.resources) == 1000
 
 

@@ -12,7 +12,7 @@ from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Seal, Thinking
 from coderelay.protocol.ids import CallId
 from coderelay.protocol.session_events import Think
-from coderelay.session.transcript import Message, UserMessage
+from coderelay.session.model_messages import Message, UserMessage
 from tests.model_server import ModelServer, Script, model_server
 from tests.models.chat_completions import HEAD, KEY, TOOLS, events
 from tests.models.raw_server import answers, raw_server

@@ -11,7 +11,7 @@ from coderelay.models.model_card import Card
 from coderelay.models.openai_chat.model import OpenAIChat
 from coderelay.protocol.calls import ToolSpec
 from coderelay.protocol.session_events import Think
-from coderelay.session.transcript import Message, UserMessage
+from coderelay.session.model_messages import Message, UserMessage
 from tests.model_server import ModelServer, Script, model_server
 from tests.models.raw_server import answers, raw_server
 

@@ -5,8 +5,8 @@ from coderelay.protocol.calls import Call, Need, Outcome
 from coderelay.protocol.content import Block, Image
 from coderelay.protocol.events import Judged, MessageAdded, TurnStarted
 from coderelay.protocol.ids import CallId, MessageId, PromptId, SessionId, TurnId
+from coderelay.session.model_messages import Message, Transcript
 from coderelay.session.state import CallState, State
-from coderelay.session.transcript import Message, Transcript
 
 
 class Session:

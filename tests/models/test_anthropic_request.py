@@ -16,7 +16,7 @@ from coderelay.protocol.content import Image, Text, Usage
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.ids import CallId
 from coderelay.protocol.session_events import Think
-from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage
+from coderelay.session.model_messages import AssistantMessage, Message, ToolMessage, UserMessage
 from tests.model_server import bash, call, http_error, proposes, read, says, script
 from tests.models.anthropic_messages import BY, CARD, asking, called, claude, complete, scripted, thought
 from tests.models.chat_completions import KEY

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from coderelay.models.api_client import ApiClient
+from coderelay.models.json_schema_chat.model import SchemaChat
 from coderelay.models.model import Model
 from coderelay.models.model_card import Card
-from coderelay.models.schema_chat.model import SchemaChat
 from coderelay.protocol.errors import ModelFailed
 from tests.models.chat_completions import HEAD, KEY, asking, complete
 from tests.models.endless_answers import ENDLESS, Endless

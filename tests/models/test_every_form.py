@@ -11,7 +11,7 @@ from coderelay.protocol.calls import Call, Denied, Failed, Finished, Stopped, Un
 from coderelay.protocol.content import Block, Image, Text, Thinking
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.ids import CallId
-from coderelay.session.transcript import AssistantMessage, ToolMessage, UserMessage
+from coderelay.session.model_messages import AssistantMessage, ToolMessage, UserMessage
 from tests.model_server import (
     bash,
     call,

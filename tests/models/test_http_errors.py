@@ -108,7 +108,7 @@ async def test_a_reason_that_does_not_come_is_not_waited_for(monkeypatch: pytest
         await connection.send(b"HTTP/1.1 429 No\r\ncontent-length: 500\r\n\r\nslow")
         await connection.left()
 
-    monkeypatch.setattr("coderelay.models.http_error._READ_SECONDS", 0.02)
+    monkeypatch.setattr("coderelay.models.api_errors._READ_SECONDS", 0.02)
     async with raw_server(talk) as server, chat(server.url, idle_seconds=60.0) as model:
         with pytest.raises(ModelFailed, match="API error 429: no reason given") as failure:
             await complete(model)

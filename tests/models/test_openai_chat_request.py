@@ -13,7 +13,7 @@ from coderelay.protocol.calls import Denied, Failed, Finished, Stopped, Unknown
 from coderelay.protocol.content import Image, Text, Thinking
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.session_events import Think
-from coderelay.session.transcript import Message, ToolMessage, UserMessage
+from coderelay.session.model_messages import Message, ToolMessage, UserMessage
 from tests.model_server import ModelServer, bash, model_server, proposes, read, says, script, signed
 from tests.models.chat_completions import KEY, TOOLS, asking, chat, complete, scripted
 from tests.models.growing_session import Session, called

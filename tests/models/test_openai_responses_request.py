@@ -15,7 +15,7 @@ from coderelay.protocol.content import Image, Seal, Text, Thinking
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.ids import CallId
 from coderelay.protocol.session_events import Think
-from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage
+from coderelay.session.model_messages import AssistantMessage, Message, ToolMessage, UserMessage
 from tests.model_server import bash, model_server, proposes, read, says, script
 from tests.models.chat_completions import TOOLS, asking, complete
 from tests.models.growing_session import Session

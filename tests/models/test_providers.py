@@ -5,10 +5,10 @@ import asyncio
 import pytest
 from msgspec import structs
 
+from coderelay.models.known_providers import KNOWN, ProviderSettings
 from coderelay.models.model_card import Card, Price
 from coderelay.models.model_registry import ModelRegistry
 from coderelay.models.openai_chat.model import OpenAIChat
-from coderelay.models.provider import KNOWN, ProviderSettings
 from coderelay.protocol.content import Text
 from coderelay.protocol.errors import CannotRun, ModelFailed
 from tests.model_server import says, script

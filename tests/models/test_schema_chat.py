@@ -11,15 +11,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from coderelay.models.api_client import ApiClient
+from coderelay.models.json_schema_chat.json_answer_parser import JsonString, SchemaAnswer
+from coderelay.models.json_schema_chat.model import SchemaChat
 from coderelay.models.model import Completion, Piece, Request, TextPiece, ThinkingPiece
 from coderelay.models.model_card import Card
-from coderelay.models.schema_chat.model import SchemaChat
-from coderelay.models.schema_chat.stream_decoder import JsonString, SchemaAnswer
 from coderelay.protocol.calls import Call, ToolSpec
 from coderelay.protocol.content import Text, Thinking, Usage, text_of, thinking_of
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.ids import CallId
-from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage
+from coderelay.session.model_messages import AssistantMessage, Message, ToolMessage, UserMessage
 from coderelay.tools.all_tools import SPECS
 from tests.model_server import (
     ModelServer,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from coderelay.agents.native.step import MOST_CALLS
+from coderelay.agents.native.turn_steps import MOST_CALLS
 from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
 from tests.model_server import ModelServerThread, bash, proposes, says, script

@@ -11,13 +11,15 @@ from pathlib import Path
 from coderelay.protocol.calls import Right
 from coderelay.workspace.processes.environment import command_environment
 from coderelay.workspace.processes.processes import FinishedCommand, Processes, RunningCommand
-from coderelay.workspace.processes.session_processes import CommandContext, Commands
+from coderelay.workspace.processes.session_command_runner import CommandContext, SessionCommandRunner
 from coderelay.workspace.sandbox.confinement import SandboxBackend
 from coderelay.workspace.sandbox.session_sandbox import IDLE_SECONDS, Sandbox
 
 
 class Confined:
-    def __init__(self, commands: Commands, sandbox: Sandbox, work: Path, home: Path, coder_home: Path) -> None:
+    def __init__(
+        self, commands: SessionCommandRunner, sandbox: Sandbox, work: Path, home: Path, coder_home: Path
+    ) -> None:
         self.commands = commands
         self.sandbox = sandbox
         self.work = work
@@ -65,7 +67,9 @@ async def confined(
         idle_seconds=idle_seconds,
     )
     plain = Processes()
-    commands = Commands(plain, environment, str(work), sandbox=lambda: sandbox, wanted=CommandContext, variables={})
+    commands = SessionCommandRunner(
+        plain, environment, str(work), sandbox=lambda: sandbox, wanted=CommandContext, variables={}
+    )
     try:
         yield Confined(commands, sandbox, work, home, coder_home)
     finally:

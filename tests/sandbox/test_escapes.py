@@ -16,7 +16,7 @@ from coderelay.workspace.sandbox.cache_folders import cache_folder
 from coderelay.workspace.sandbox.confinement import SandboxBackend
 from coderelay.workspace.sandbox.private_folder import PrivateFolder
 from coderelay.workspace.sandbox.profile import credential_places
-from coderelay.workspace.trees.snapshots import Snapshot, Trees
+from coderelay.workspace.trees.snapshots import Snapshot, SnapshotTaker
 from tests.house import story
 from tests.patience import PATIENCE
 from tests.sandbox.confined import confined, eventually, git, make_repository
@@ -144,7 +144,7 @@ async def test_a_git_that_a_command_has_written_is_not_run_outside(tmp_path: Pat
     path = f"{tmp_path}/linked:{work}/.venv/bin:{os.environ['PATH']}"
     async with confined(tmp_path, bubblewrap, env={"PATH": path}) as inside:
         await inside.output(f'printf "#!/bin/sh\ntouch {tmp_path}/evil\n" > .venv/bin/git; chmod +x .venv/bin/git')
-    assert isinstance(await Trees(str(tmp_path / "coder"), {"PATH": path}).take(str(work)), Snapshot)
+    assert isinstance(await SnapshotTaker(str(tmp_path / "coder"), {"PATH": path}).take(str(work)), Snapshot)
     assert not (tmp_path / "evil").exists()
 
 

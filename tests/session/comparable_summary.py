@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from coderelay.protocol.events import Recorded
-from coderelay.protocol.summary import Summary
-from coderelay.session.open_asks import open_asks
+from coderelay.protocol.projected_rows import Summary
+from coderelay.session.open_asks_from_tail import open_asks
 from coderelay.session.state import State
 
 

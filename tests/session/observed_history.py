@@ -6,7 +6,7 @@ from coderelay.protocol.calls import Call, Finished, Outcome, Seen
 from coderelay.protocol.content import text_of
 from coderelay.protocol.events import CallProposed, HistoryCompacted, MessageAdded, PromptTaken, TurnStarted
 from coderelay.protocol.ids import CallId, TurnId
-from coderelay.session.transcript import SUMMARY_OF_BEFORE
+from coderelay.session.model_messages import SUMMARY_OF_BEFORE
 from tests.session.ask_checks import promise
 
 Entry = TurnStarted | PromptTaken | MessageAdded | CallProposed | HistoryCompacted

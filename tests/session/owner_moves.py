@@ -9,13 +9,13 @@ from coderelay.protocol.content import text_of
 from coderelay.protocol.errors import Fenced
 from coderelay.protocol.events import CallAsked, CallEnded, Recorded, TreeTaken
 from coderelay.protocol.ids import BackgroundId, OwnerId
+from coderelay.session.model_messages import AssistantMessage, Transcript, transcript, with_notes
 from coderelay.session.next_action import AskModel, Compact, EndTurn, RunCall, needs_owner, next_action
-from coderelay.session.transcript import AssistantMessage, Transcript, transcript, with_notes
 from tests.session.ask_checks import promise
 from tests.session.generated_values import BLOCKS, CALLS, COSTS, IN_PLAN_MODE, NOTES, OUTCOMES, READING
+from tests.session.model_message_checks import check_continued, check_transcript
 from tests.session.played_session import SESSION
 from tests.session.shared_session import Draw, Move, Owner, Table
-from tests.session.transcript_checks import check_continued, check_transcript
 
 OWNERS = [OwnerId("A"), OwnerId("B"), OwnerId("C")]
 

@@ -20,7 +20,7 @@ from coderelay.protocol.asks import (
     PermissionAsk,
     Unanswered,
 )
-from coderelay.protocol.background_commands import End
+from coderelay.protocol.background_command_end import End
 from coderelay.protocol.calls import Outcome, Stopped, Unknown
 from coderelay.protocol.commands import (
     AnswerAsk,
@@ -51,8 +51,8 @@ from coderelay.protocol.events import (
     StopReason,
 )
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
+from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.session_events import Mode
-from coderelay.protocol.summary import Summary
 from coderelay.session import decide, turn_events
 from coderelay.session.settings_changes import Facts
 from coderelay.session.state import State

@@ -54,7 +54,7 @@ from coderelay.protocol.events import (
     Unrecognised,
 )
 from coderelay.protocol.ids import AskId, BackgroundId
-from coderelay.protocol.summary import Phase
+from coderelay.protocol.projected_rows import Phase
 from coderelay.session.next_action import Action, AskModel, Compact, EndTurn, Rest, RunAgent, RunCall, StartTurn, Wait
 from tests.session.ask_checks import (
     BrokenPromise,

@@ -6,7 +6,7 @@ from coderelay.host.budget import budget_ask
 from coderelay.policy.approvals import in_force
 from coderelay.policy.judge import Policy, Verdict, judge
 from coderelay.protocol.asks import Approval, Ask, BudgetAsk, By, OfferAsk, PermissionAsk
-from coderelay.protocol.background_commands import End
+from coderelay.protocol.background_command_end import End
 from coderelay.protocol.calls import Call, Need, Outcome
 from coderelay.protocol.commands import AnswerAsk, ClearHistory, ConfigureSession, EditPrompt, SendPrompt, StopTurn
 from coderelay.protocol.events import (
@@ -20,7 +20,7 @@ from coderelay.protocol.events import (
     TurnUndone,
 )
 from coderelay.protocol.ids import AskId, BackgroundId, CallId
-from coderelay.session import background_commands, blocking_turns, decide, turn_events, verbatim_messages
+from coderelay.session import agent_program_messages, background_commands, decide, own_loop_agent_calls, turn_events
 from coderelay.session.fold import apply
 from coderelay.session.next_action import Action, next_action
 from coderelay.session.settings_changes import Facts, configure
@@ -50,10 +50,10 @@ class Rules:
         return configure(state, command, facts)
 
     def keep(self, state: State, messages: Sequence[MessageKept]) -> list[AnyEvent]:
-        return verbatim_messages.keep(state, messages)
+        return agent_program_messages.keep(state, messages)
 
     def mark(self, state: State, events: list[AnyEvent]) -> list[AnyEvent]:
-        return verbatim_messages.mark(state, events)
+        return agent_program_messages.mark(state, events)
 
     def stop(self, state: State, command: StopTurn) -> list[AnyEvent]:
         return decide.stop(state, command)
@@ -95,25 +95,25 @@ class Rules:
         return turn_events.after_message(state, message, judged, final=final, now=now, plan_ask=plan_ask)
 
     def with_grant(self, state: State, judged: Judged, call: Call) -> Judged:
-        return blocking_turns.with_grant(state, judged, call)
+        return own_loop_agent_calls.with_grant(state, judged, call)
 
     def propose(self, state: State, call: Call, judged: Judged) -> list[AnyEvent]:
-        return blocking_turns.propose(state, call, judged)
+        return own_loop_agent_calls.propose(state, call, judged)
 
     def is_released(self, state: State, call_id: CallId, *, together: bool) -> bool:
-        return blocking_turns.is_released(state, call_id, together=together)
+        return own_loop_agent_calls.is_released(state, call_id, together=together)
 
     def release(self, state: State, call_id: CallId) -> list[AnyEvent]:
-        return blocking_turns.release(state, call_id, lambda state, call: None)
+        return own_loop_agent_calls.release(state, call_id, lambda state, call: None)
 
     def hear(self, state: State, call: Call, need: Need, outcome: Outcome) -> list[AnyEvent]:
-        return blocking_turns.record_end(state, call, need, outcome)
+        return own_loop_agent_calls.record_end(state, call, need, outcome)
 
     def may_be_left(self, state: State, *, together: bool) -> bool:
-        return blocking_turns.may_be_left(state, together=together)
+        return own_loop_agent_calls.may_be_left(state, together=together)
 
     def park_turn(self, state: State) -> list[AnyEvent]:
-        return blocking_turns.park(state)
+        return own_loop_agent_calls.park(state)
 
     def together(self, state: State) -> list[CallState]:
         return turn_events.calls_to_run(state)

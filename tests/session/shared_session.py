@@ -10,8 +10,8 @@ from coderelay.protocol.asks import By, Decision
 from coderelay.protocol.content import Note
 from coderelay.protocol.events import Recorded, TurnUndone
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, OwnerId, TurnId
+from coderelay.session.model_messages import Message, Transcript
 from coderelay.session.state import State
-from coderelay.session.transcript import Message, Transcript
 from tests.session.generated_values import BEYOND
 from tests.session.played_session import Play
 from tests.session.promise_checker import Checker

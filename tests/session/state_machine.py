@@ -12,9 +12,9 @@ from hypothesis.stateful import initialize, invariant, rule
 from coderelay.protocol.codec import decode, encode, kind_of
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.session_events import Mode
+from coderelay.session.model_messages import Transcript
 from coderelay.session.next_action import AskModel, RunCall
 from coderelay.session.openai_chat_format import snapshot
-from coderelay.session.transcript import Transcript
 from tests.session.ask_checks import BrokenPromise
 from tests.session.background_moves import Processes
 from tests.session.comparable_summary import of_row, of_state

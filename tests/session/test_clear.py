@@ -11,9 +11,9 @@ from coderelay.protocol.errors import BadInput, UnknownSession
 from coderelay.protocol.events import HistoryCleared, Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.session import decide
+from coderelay.session.model_messages import Transcript, UserMessage, transcript
 from coderelay.session.openai_chat_format import snapshot
 from coderelay.session.state import State
-from coderelay.session.transcript import Transcript, UserMessage, transcript
 from tests.session.ask_checks import BrokenPromise
 from tests.session.comparable_summary import of_row, of_state
 from tests.session.played_session import ANNE, SESSION, Play

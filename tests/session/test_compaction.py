@@ -6,11 +6,11 @@ from coderelay.protocol.calls import Finished, Seen
 from coderelay.protocol.content import Note, Usage
 from coderelay.protocol.events import HistoryCompacted, PromptAdmitted, TurnEnded, TurnStarted
 from coderelay.protocol.ids import CallId, PromptId, TurnId
+from coderelay.session.model_messages import AssistantMessage, ToolMessage, Transcript, UserMessage, transcript
 from coderelay.session.openai_chat_format import snapshot
-from coderelay.session.transcript import AssistantMessage, ToolMessage, Transcript, UserMessage, transcript
 from tests.session.played_session import ANNE, USED, Play
 from tests.session.proposed_calls import allowed, asked
-from tests.session.test_transcript import WELL
+from tests.session.test_model_messages import WELL
 
 pytestmark = pytest.mark.quick
 

@@ -10,8 +10,8 @@ from coderelay.protocol.calls import Denied, Finished, Stopped
 from coderelay.protocol.events import BatchResumed, CallAsked, CallEnded, CallStarted
 from coderelay.protocol.ids import CallId, MessageId
 from coderelay.session.fold import fold
+from coderelay.session.model_messages import ToolMessage, transcript
 from coderelay.session.next_action import EndTurn, RunCall, Wait, next_action
-from coderelay.session.transcript import ToolMessage, transcript
 from coderelay.session.turn_events import outcome_without_running
 from tests.session.played_session import SESSION, Play
 from tests.session.proposed_calls import MAKE, Proposed, allowed, asked, denied, questions

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from coderelay.client.views import cowork
+from coderelay.client.views import cowork_messages
 from coderelay.protocol.asks import Allow, Answers, Deny, DenyAndStop, PlanDecision
-from coderelay.protocol.background_commands import StoppedBy
+from coderelay.protocol.background_command_end import StoppedBy
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.codec import decode, encode, kind_of
 from coderelay.protocol.events import (
@@ -33,8 +33,8 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import BackgroundId, CallId, MachineId, MessageId, SessionId, TurnId
 from coderelay.protocol.machine_identity import MachineIdentity
+from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.session_events import PartialBlock
-from coderelay.protocol.summary import Summary
 from coderelay.session import turn_events
 from coderelay.session.fold import fold
 from coderelay.session.next_action import next_action
@@ -160,7 +160,7 @@ def test_unknown_kinds_anywhere_change_nothing_and_are_kept(strangers: list[tupl
     assert next_action(fold(SESSION, new)) == next_action(fold(SESSION, old))
     assert fold(SESSION, new).head == len(mixed)
     assert row(new) == row(old)
-    shown = [cowork.rows(each) for each in new if isinstance(each.event, Unrecognised)]
+    shown = [cowork_messages.rows(each) for each in new if isinstance(each.event, Unrecognised)]
     assert shown == [[] for _ in strangers]
 
 

@@ -6,11 +6,18 @@ from hypothesis import strategies as st
 
 from coderelay.protocol.calls import Finished, Seen
 from coderelay.protocol.content import Block, Image, Note, Text, Thinking
-from coderelay.session.transcript import AssistantMessage, Message, Transcript, UserMessage, transcript, with_notes
+from coderelay.session.model_messages import (
+    AssistantMessage,
+    Message,
+    Transcript,
+    UserMessage,
+    transcript,
+    with_notes,
+)
 from tests.session.ask_checks import BrokenPromise
+from tests.session.model_message_checks import check_continued
 from tests.session.played_session import Play
 from tests.session.proposed_calls import allowed
-from tests.session.transcript_checks import check_continued
 
 pytestmark = pytest.mark.quick
 

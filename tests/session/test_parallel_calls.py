@@ -17,8 +17,8 @@ from coderelay.protocol.calls import Failed, Finished, Need, Outcome, Stopped, U
 from coderelay.protocol.events import CallEnded, CallStarted, Recorded
 from coderelay.protocol.ids import CallId
 from coderelay.session.fold import fold
+from coderelay.session.model_messages import ToolMessage, transcript
 from coderelay.session.next_action import EndTurn, RunCall, next_action
-from coderelay.session.transcript import ToolMessage, transcript
 from coderelay.session.turn_events import calls_to_run, concurrent_calls
 from tests.session.played_session import SESSION, Play
 from tests.session.proposed_calls import COLOUR, MAKE, Proposed, broken, questions

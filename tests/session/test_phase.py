@@ -8,7 +8,7 @@ import pytest
 
 from coderelay.protocol.asks import Allow, Answers, Deny, DenyAndStop, PlanDecision
 from coderelay.protocol.calls import Finished
-from coderelay.protocol.summary import Phase
+from coderelay.protocol.projected_rows import Phase
 from coderelay.store.sqlite.migrations import migrate
 from tests.session.played_session import Play
 from tests.session.proposed_calls import asked, questions

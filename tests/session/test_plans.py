@@ -25,8 +25,8 @@ from coderelay.protocol.ids import TurnId
 from coderelay.protocol.session_events import Mode
 from coderelay.session.decide import CARRY_OUT_THE_PLAN
 from coderelay.session.fold import fold
+from coderelay.session.model_messages import AssistantMessage, UserMessage, transcript
 from coderelay.session.next_action import Action, EndTurn, Rest, StartTurn, Wait, next_action
-from coderelay.session.transcript import AssistantMessage, UserMessage, transcript
 from tests.session.played_session import ANNE, BEN, SESSION, Play
 from tests.session.proposed_calls import ask_of, plan, reads
 

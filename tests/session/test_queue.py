@@ -6,8 +6,8 @@ from coderelay.protocol.calls import Finished
 from coderelay.protocol.content import Image
 from coderelay.protocol.events import PromptAdmitted, PromptEdited, PromptTaken, TurnStarted
 from coderelay.protocol.ids import PromptId
+from coderelay.session.model_messages import UserMessage, transcript
 from coderelay.session.next_action import Rest, StartTurn, next_action
-from coderelay.session.transcript import UserMessage, transcript
 from tests.session.played_session import ANNE, BEN, Play
 from tests.session.proposed_calls import allowed, asked
 

@@ -8,9 +8,9 @@ from coderelay.protocol.asks import Allow
 from coderelay.protocol.calls import Call, Finished, ToolSpec
 from coderelay.protocol.content import Image, Text, Thinking
 from coderelay.protocol.ids import CallId
+from coderelay.session.model_messages import AssistantMessage, ToolMessage
 from coderelay.session.openai_chat_format import copy_for_reading, openai_message, snapshot
 from coderelay.session.state import State
-from coderelay.session.transcript import AssistantMessage, ToolMessage
 from tests.session.played_session import Play
 from tests.session.proposed_calls import allowed, asked
 

@@ -9,7 +9,7 @@ from coderelay.protocol.content import Usage
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import AskAnswered, AskOpened, SessionClaimed, StopRequested, TurnEnded
 from coderelay.protocol.ids import OwnerId
-from coderelay.protocol.summary import Summary
+from coderelay.protocol.projected_rows import Summary
 from coderelay.session import decide
 from coderelay.session.next_action import AskModel, Wait, next_action
 from coderelay.session.summary_row import summarise

@@ -8,7 +8,7 @@ from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import AnyEvent, TreeTaken, TurnUndone
 from coderelay.protocol.ids import TurnId
 from coderelay.session import decide
-from coderelay.session.transcript import UserMessage, transcript
+from coderelay.session.model_messages import UserMessage, transcript
 from tests.session.played_session import ANNE, Play
 from tests.session.proposed_calls import allowed
 

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from coderelay.agents.agent import Description
-from coderelay.agents.native.loop import NativeAgent
+from coderelay.agents.native.native_agent import NativeAgent
 from coderelay.app import App
 from coderelay.client.client import AT_THE_MACHINE
 from coderelay.client.command_catalog import completions
@@ -225,7 +225,7 @@ def test_start_up_loads_nothing_of_this_where_there_is_nothing(serve: Serve, cod
         "coderelay.config.skills_and_commands.skills",
         "coderelay.config.skills_and_commands.discovery",
         "coderelay.config.skills_and_commands.folder_texts",
-        "coderelay.host.session_inventory",
+        "coderelay.host.session_queries",
         "coderelay.session.context_usage",
     }
     assert "coderelay.app" in modules

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from urllib.parse import quote
 
-from coderelay.client.views.cowork import SessionRows
+from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.protocol.events import AnyEvent
 from coderelay.protocol.ids import SessionId
 from coderelay.store.postgres.store import PostgresStore

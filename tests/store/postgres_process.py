@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 
-from coderelay.client.views.cowork import SessionRows
+from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.protocol.errors import CoderError, HeadMoved
 from coderelay.protocol.ids import SessionId
 from coderelay.store.postgres.owner_liveness import PostgresOwners

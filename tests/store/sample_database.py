@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.client.views.cowork import SessionRows
+from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.ids import SessionId
 from coderelay.store.sqlite.store import SqliteStore

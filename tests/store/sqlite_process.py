@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from coderelay.client.views.cowork import SessionRows
+from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.protocol.errors import CoderError, HeadMoved
 from coderelay.protocol.ids import SessionId
 from coderelay.store.sqlite.store import SqliteStore

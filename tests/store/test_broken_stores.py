@@ -10,13 +10,13 @@ from msgspec.structs import replace
 from coderelay.protocol.errors import CoderError, HeadMoved, StoreDamaged, StoreFailed
 from coderelay.protocol.events import AnyEvent, PromptAdmitted, Recorded, SessionDeleted, Unrecognised
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.summary import MessageRow, Messages, Summary
+from coderelay.protocol.projected_rows import MessageRow, Messages, Summary
 from coderelay.store.sqlite.store import SqliteStore
 from coderelay.store.store import ChangeCursor, Changes, Projection, Store
 from coderelay.testing import store_suite as suite
 from coderelay.testing.store_suite import CHECKS, Blank, Check, Clock, name, run
-from tests.store import broken_notebooks as notebooks
-from tests.store.broken_notebooks import with_notebook
+from tests.store import broken_key_value_stores as broken
+from tests.store.broken_key_value_stores import with_key_value_store
 
 Build = Callable[[str, Projection, Clock], Store]
 
@@ -357,13 +357,25 @@ FOUND_OUT: list[tuple[Build, Check]] = [
     (TidiesMessages, suite.messages_of_other_programs_are_kept_byte_for_byte),
     (GuessesCharacters, suite.half_a_character_is_refused),
     (TakesWhatItCannotKeep, suite.closing_finishes_what_was_begun_and_then_takes_nothing),
-    (with_notebook(notebooks.IsOneForAll), suite.a_notebook_keeps_what_is_written_for_every_process),
-    (with_notebook(notebooks.WritesOneByOne), suite.a_write_to_a_notebook_counts_as_a_whole_or_not_at_all),
-    (with_notebook(notebooks.OnlyCountsPresence), suite.an_erased_entry_made_anew_has_no_old_version),
-    (with_notebook(notebooks.ComparesNothing), suite.of_racing_writes_to_an_entry_exactly_one_wins),
-    (with_notebook(notebooks.ErasesWhateverItsAge), suite.entries_are_listed_and_erased_by_their_beginnings),
-    (with_notebook(notebooks.AppendsToALog), suite.notebooks_and_logs_have_nothing_to_do_with_each_other),
-    (with_notebook(notebooks.TakesAnyKey), suite.a_key_that_is_no_text_is_refused),
+    (
+        with_key_value_store(broken.IsOneForAll),
+        suite.what_is_written_is_kept_for_every_process,
+    ),
+    (
+        with_key_value_store(broken.WritesOneByOne),
+        suite.a_write_of_values_counts_as_a_whole_or_not_at_all,
+    ),
+    (with_key_value_store(broken.OnlyCountsPresence), suite.an_erased_entry_made_anew_has_no_old_version),
+    (with_key_value_store(broken.ComparesNothing), suite.of_racing_writes_to_an_entry_exactly_one_wins),
+    (
+        with_key_value_store(broken.ErasesWhateverItsAge),
+        suite.entries_are_listed_and_erased_by_their_beginnings,
+    ),
+    (
+        with_key_value_store(broken.AppendsToALog),
+        suite.values_and_logs_have_nothing_to_do_with_each_other,
+    ),
+    (with_key_value_store(broken.TakesAnyKey), suite.a_key_that_is_no_text_is_refused),
 ]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from coderelay.client.views.cowork import SessionRows
+from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.protocol.events import SessionDeleted
 from coderelay.protocol.ids import SessionId
 from coderelay.store.postgres.store import PostgresStore

@@ -7,7 +7,7 @@ import traceback
 import psycopg
 import pytest
 
-from coderelay.client.views.cowork import SessionRows
+from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.protocol.errors import StoreFailed, StoreLocked, StoreNewer, StoreReadOnly
 from coderelay.protocol.ids import SessionId
 from coderelay.store.postgres import migrations

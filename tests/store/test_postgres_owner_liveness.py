@@ -6,7 +6,7 @@ import time
 import psycopg
 import pytest
 
-from coderelay.client.views.cowork import SessionRows
+from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.ids import OwnerId
 from coderelay.store.owner_liveness import Alive, Dead

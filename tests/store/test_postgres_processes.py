@@ -1,6 +1,6 @@
 """Many processes on one log."""
 
-from coderelay.client.views.cowork import SessionRows
+from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.protocol.events import PromptAdmitted
 from coderelay.protocol.ids import SessionId
 from coderelay.store.postgres.migrations import MAJOR, STEPS

@@ -8,7 +8,7 @@ from collections import Counter
 import psycopg
 import pytest
 
-from coderelay.client.views.cowork import SessionRows
+from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.protocol.errors import Fenced, HeadMoved, StoreFailed
 from coderelay.protocol.events import PromptAdmitted, SessionDeleted
 from coderelay.protocol.ids import SessionId

@@ -10,11 +10,11 @@ from typing import Any
 import psycopg
 import pytest
 
-from coderelay.client.views.cowork import SessionRows
+from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.protocol.errors import BadInput, CoderError, HeadMoved, StoreFailed
 from coderelay.protocol.events import AnyEvent, PromptAdmitted, Recorded, SessionCreated, SessionDeleted
 from coderelay.protocol.ids import PromptId, SessionId
-from coderelay.protocol.notebook import Change
+from coderelay.protocol.key_value_store import Change
 from coderelay.store.postgres import migrations
 from coderelay.store.postgres.append_notifications import AppendNotifications
 from coderelay.store.postgres.connection import Connection, ConnectionPool, PostgresServer
@@ -339,9 +339,8 @@ async def test_a_cancelled_read_leaves_the_connection_to_the_next(database: str)
 
 
 def test_nobody_pays_for_postgres_who_does_not_use_it() -> None:
-    program = (
-        "import sys, coderelay.app, coderelay.cli.startup.run_without_terminal; assert 'psycopg' not in sys.modules"
-    )
+    modules = "sys, coderelay.app, coderelay.cli.startup.run_headless_or_plain_repl"
+    program = f"import {modules}; assert 'psycopg' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
@@ -392,7 +391,7 @@ def test_appends_go_on_after_a_rollback_on_their_connection(database: str, count
     async def tell() -> None:
         store = PostgresStore(database, SessionRows())
         try:
-            book = store.notebook("book")
+            book = store.key_value_store("book")
             for _ in range(10):  # what is run often is prepared by the driver
                 await book.write(Change("key", b"value"))
             assert await book.write(Change("key", b"value", at=0)) == 0

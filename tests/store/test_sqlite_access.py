@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.client.views.cowork import SessionRows
+from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.protocol.errors import HeadMoved, StoreDamaged, StoreFailed, StoreLocked
 from coderelay.store.sqlite import store as sqlite_module
 from coderelay.store.sqlite.store import SqliteStore

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.client.views.cowork import SessionRows
+from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.protocol.errors import StoreDamaged, StoreFailed, StoreNewer
 from coderelay.protocol.ids import SessionId
 from coderelay.store.sqlite.migrations import APPLICATION_ID, MAJOR, STEPS

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.client.views.cowork import SessionRows
+from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.protocol.ids import SessionId
 from coderelay.store.sqlite.store import SqliteStore
 from coderelay.testing.store_suite import created, write

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.client.views.cowork import SessionRows
+from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.protocol.ids import SessionId
 from coderelay.store.sqlite import writer
 from coderelay.store.sqlite.store import SqliteStore, wall_clock

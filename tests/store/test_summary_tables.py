@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from coderelay.app import App
-from coderelay.client.views.cowork import SessionRows
+from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.config.load import load
 from coderelay.protocol.asks import Allow, Answers, Approval, DenyAndStop, PermissionAsk, PlanAsk, QuestionAsk
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Question, Unknown
@@ -45,7 +45,7 @@ from coderelay.protocol.events import (
     Unrecognised,
 )
 from coderelay.protocol.ids import APPROVALS, AskId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
-from coderelay.protocol.summary import Summary
+from coderelay.protocol.projected_rows import Summary
 from coderelay.store.sqlite.store import SqliteStore
 from coderelay.testing.store_suite import BY, created, prompt, whole_turn, write
 from tests.store.plain_sqlite_reader import connected, dictionaries, events, rows, tables

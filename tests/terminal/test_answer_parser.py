@@ -19,8 +19,8 @@ from coderelay.protocol.calls import Need, Option, Question
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import AskId, CallId, SessionId
 from coderelay.surfaces.terminal.answer_parser import AnswerParser, split_all
+from coderelay.surfaces.terminal.ask_and_prompt_queues import OpenAsk
 from coderelay.surfaces.terminal.ask_menu import AskMenu
-from coderelay.surfaces.terminal.ask_queue import OpenAsk
 
 COLOUR = Question("Which colour?", options=(Option("red"), Option("blue")))
 SEVERAL = Question("Which ones?", options=(Option("a"), Option("b")), multi_select=True)

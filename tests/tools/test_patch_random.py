@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from coderelay.protocol.calls import Failed, Finished
 from coderelay.protocol.errors import ToolFailed
-from coderelay.tools.editing.hunks import apply_hunks
+from coderelay.tools.editing.apply_hunks import apply_hunks
 from coderelay.tools.editing.patch_format import parse_patch
-from coderelay.workspace.files.disk import Disk, FileContent
-from coderelay.workspace.files.file_access import FilesOnDisk
+from coderelay.workspace.files.confined_files import ConfinedFiles, FileContent
+from coderelay.workspace.files.disk_or_editor_files import FilesOnDisk
 from coderelay.workspace.files.line_diff import unified_diff, with_ends
 from tests.tools.toolbox_scene import contents, lay_out, scene
 
@@ -107,7 +107,7 @@ PARTS: dict[str, tuple[list[str], dict[str, bytes]]] = {
 class Failing(FilesOnDisk):
     """Refuses the step of a given number, or has the call cancelled at it."""
 
-    def __init__(self, disk: Disk, fails_at: int, cancelled: bool) -> None:
+    def __init__(self, disk: ConfinedFiles, fails_at: int, cancelled: bool) -> None:
         super().__init__(disk)
         self.steps = 0
         self.failed = False

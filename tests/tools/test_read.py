@@ -9,7 +9,7 @@ import pytest
 
 from coderelay.protocol.calls import Failed, Finished
 from coderelay.protocol.content import Image
-from coderelay.workspace.files.disk import Disk
+from coderelay.workspace.files.confined_files import ConfinedFiles
 from tests.house import story
 from tests.tools.toolbox_scene import lay_out, scene
 
@@ -22,7 +22,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
 async def test_c36_read_numbers_lines_and_says_how_to_go_on(tmp_path: Path) -> None:
     lay_out(tmp_path, {"f": "".join(f"line {n}\n" for n in range(1, 6))})
     async with scene(tmp_path) as here:
-        seen = Disk([str(tmp_path)]).seen("f")
+        seen = ConfinedFiles([str(tmp_path)]).seen("f")
         expected = Finished("4\tline 4\n5\tline 5", "2 lines", seen=(seen,))
         assert await here.outcome("read", path="f", offset=4) == expected
         assert await here.run("read", path="f", limit=2) == (

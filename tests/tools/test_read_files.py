@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.errors import ToolFailed
-from coderelay.workspace.files.disk import FileContent
+from coderelay.workspace.files.confined_files import FileContent
 from coderelay.workspace.files.read_tracking import FileReadTracker
 from tests.house import story
 from tests.tools.toolbox_scene import lay_out, scene

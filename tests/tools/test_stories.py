@@ -7,7 +7,7 @@ import pytest
 from coderelay.protocol.asks import Allow, Deny, PermissionAsk
 from coderelay.protocol.calls import Failed, Finished, one_line
 from coderelay.protocol.events import CallEnded
-from coderelay.workspace.files.file_access import EditorFiles
+from coderelay.workspace.files.disk_or_editor_files import EditorFiles
 from tests.house import InHouse, house, story
 from tests.model_server import call, proposes, read, says, script, write
 from tests.tools.toolbox_scene import contents, lay_out, scene

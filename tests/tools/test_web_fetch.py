@@ -13,7 +13,7 @@ import pytest
 
 from coderelay.http.page_client import PageClient
 from coderelay.policy.judge import Policy, judge
-from coderelay.policy.rule_patterns import host_of
+from coderelay.policy.path_and_host_patterns import host_of
 from coderelay.protocol.calls import Need
 from coderelay.tools.all_tools import SPECS
 from coderelay.tools.web.page_address_check import IPAddress, is_public

@@ -19,7 +19,7 @@ from websockets.typing import Subprotocol
 from coderelay.client.client import NO_CAPABILITIES, Capabilities
 from coderelay.host.host import Host
 from coderelay.protocol.asks import By
-from coderelay.surfaces.loopback import listen
+from coderelay.surfaces.local_listener import listen
 from coderelay.surfaces.web.hub import EventHub, HubOptions
 from coderelay.surfaces.web.routes import routes
 from coderelay.surfaces.web.server import serve

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from coderelay.surfaces.web.hub import HubOptions
-from coderelay.testing.blocking_agent import Attaches, Emits, Fails, Says, uses
+from coderelay.testing.scripted_blocking_agent import Attaches, Emits, Fails, Says, uses
 from tests.blocking.scene import blocking_house, steps
 from tests.children.conversations import conversations, task
 from tests.house import story

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.app import App
-from coderelay.client.views.cowork import SessionRows
+from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.config.load import Config
 from coderelay.protocol.errors import StoreLocked
 from coderelay.protocol.events import CallEnded, Recorded
@@ -17,7 +17,7 @@ from coderelay.store.sqlite.store import SqliteStore
 from coderelay.store.store import ChangeCursor, Changes, Projection, Store
 from coderelay.surfaces.web.hub import HubOptions
 from coderelay.surfaces.web.session_frames import Frame, SessionFrames
-from coderelay.testing.blocking_agent import Emits, Says
+from coderelay.testing.scripted_blocking_agent import Emits, Says
 from tests.blocking.scene import blocking_house, steps
 from tests.house import house, story
 from tests.model_server import bash, proposes, says, script

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from coderelay.protocol.ids import SessionId
+from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ShowSession
-from coderelay.protocol.summary import Summary
 from coderelay.surfaces.web.hub import HubOptions
-from coderelay.surfaces.web.server_events import resume_command
-from coderelay.testing.blocking_agent import Fails
+from coderelay.surfaces.web.outgoing_server_events import resume_command
+from coderelay.testing.scripted_blocking_agent import Fails
 from tests.blocking.scene import blocking_house, steps
 from tests.house import story
 from tests.model_server import bash, proposes, says, script

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.ids import SessionId
-from coderelay.surfaces.web.client_connection import LAGGING, MOST_UNSENT, ClientConnection
+from coderelay.surfaces.web.client_send_queue import LAGGING, MOST_UNSENT, ClientSendQueue
 from coderelay.surfaces.web.session_frames import Frame
 from tests.house import story
 from tests.model_server import by_history, says
@@ -45,7 +45,7 @@ def frame(seq: int, size: int, *, live: bool = False) -> Frame:
 @story
 async def test_live_pieces_are_dropped_first() -> None:
     taken = Socket()
-    connection = ClientConnection(taken, batched=False)
+    connection = ClientSendQueue(taken, batched=False)
     for number in range(20):
         connection.put(frame(1, MOST_UNSENT // 10, live=True))
         connection.put(frame(number + 1, MOST_UNSENT // 50))
@@ -61,7 +61,7 @@ async def test_live_pieces_are_dropped_first() -> None:
 @story
 async def test_what_is_too_much_names_where_to_go_on() -> None:
     taken = Socket()
-    connection = ClientConnection(taken, batched=False)
+    connection = ClientSendQueue(taken, batched=False)
     connection.put(frame(7, 10))
     taken.open.set()
     sending = asyncio.create_task(connection.send_all())
@@ -77,7 +77,7 @@ async def test_what_is_too_much_names_where_to_go_on() -> None:
 
 @story
 async def test_a_large_frame_alone_is_not_too_much() -> None:
-    connection = ClientConnection(Socket(), batched=False)
+    connection = ClientSendQueue(Socket(), batched=False)
     connection.put(frame(1, MOST_UNSENT * 3))
     assert not connection.lagging.is_set()
 
@@ -85,7 +85,7 @@ async def test_a_large_frame_alone_is_not_too_much() -> None:
 @story
 async def test_what_a_client_asked_for_is_not_too_much() -> None:
     """A long replay must not end the connection with the next event that happens."""
-    connection = ClientConnection(Socket(), batched=False)
+    connection = ClientSendQueue(Socket(), batched=False)
     connection.hold(ONE)
     connection.release(ONE, [frame(number, MOST_UNSENT // 2) for number in range(1, 9)], 8)
     connection.put(frame(9, 100))
@@ -96,7 +96,7 @@ async def test_what_a_client_asked_for_is_not_too_much() -> None:
 async def test_dropped_pieces_do_not_let_more_pile_up_later() -> None:
     """Also if they are dropped while something is on its way."""
     taken = Socket()
-    connection = ClientConnection(taken, batched=False)
+    connection = ClientSendQueue(taken, batched=False)
     sending = asyncio.create_task(connection.send_all())
     for _ in range(5):
         taken.open.clear()
@@ -117,7 +117,7 @@ async def test_dropped_pieces_do_not_let_more_pile_up_later() -> None:
 async def test_every_session_that_lost_something_is_named() -> None:
     """What was on its way in one batch, what waited, and what came too late to wait."""
     taken = Socket()
-    connection = ClientConnection(taken, batched=True)
+    connection = ClientSendQueue(taken, batched=True)
     names = [SessionId(name) for name in ("a", "b", "c", "d")]
     sending = asyncio.create_task(connection.send_all())
     connection.put(Frame("1", names[0], 5))

@@ -11,7 +11,7 @@ from msgspec import Struct
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from coderelay.client.client import NO_CAPABILITIES
-from coderelay.surfaces.loopback import Listening, listen
+from coderelay.surfaces.local_listener import Listening, listen
 from coderelay.surfaces.web.routes import routes
 from coderelay.surfaces.web.server import serve
 from coderelay.surfaces.web.token import Token

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.app import App
-from coderelay.client.ask_text import full_text
+from coderelay.client.ask_and_answer_text import full_text
 from coderelay.config.load import Config
 from coderelay.protocol.asks import Deny, PermissionAsk
 from coderelay.protocol.commands import Undone, UndoTurn
@@ -148,6 +148,6 @@ def test_a_turn_without_changes_loads_nothing_of_the_workflow(tmp_path: Path, se
     loaded = {line.rpartition("|")[2].strip() for line in ran.err.splitlines() if "coderelay" in line}
     rules = {name for name in loaded if name.startswith("coderelay.agents.native.workflow.")}
     assert rules == {
-        "coderelay.agents.native.workflow.prefilter",
+        "coderelay.agents.native.workflow.workflow_triggers",
         "coderelay.agents.native.workflow.workflow_settings",
     }

@@ -7,7 +7,7 @@ import pytest
 
 from coderelay.agents.native.workflow.check_command_choice import CheckCommand
 from coderelay.agents.native.workflow.project_test_command import ProjectFiles, infer_command
-from coderelay.workspace.files.disk import Disk
+from coderelay.workspace.files.confined_files import ConfinedFiles
 from tests.tools.toolbox_scene import lay_out
 
 TESTED = json.dumps({"scripts": {"test": "vitest run"}})
@@ -24,7 +24,7 @@ NPM, PNPM, YARN = (
 
 def inferred(root: Path, files: dict[str, str], *edited: str) -> CheckCommand | None:
     lay_out(root, files)
-    return infer_command(ProjectFiles(Disk([str(root)])), edited)
+    return infer_command(ProjectFiles(ConfinedFiles([str(root)])), edited)
 
 
 @pytest.mark.parametrize(
@@ -130,12 +130,12 @@ def test_c39_a_script_that_is_long_takes_no_longer_than_it_is(tmp_path: Path) ->
 def test_c39_nothing_above_or_beside_the_folder_is_looked_at(tmp_path: Path) -> None:
     lay_out(tmp_path, {"pyproject.toml": "", "other/package.json": TESTED, "work/a.py": ""})
     (tmp_path / "work" / "package.json").symlink_to(tmp_path / "other" / "package.json")
-    files = ProjectFiles(Disk([str(tmp_path / "work")]))
+    files = ProjectFiles(ConfinedFiles([str(tmp_path / "work")]))
     for edited in ("a.py", "../a.py", f"{tmp_path}/a.py", "a.ts"):
         assert infer_command(files, [edited]) is None
 
 
 def test_c39_a_file_of_another_folder_of_the_session_is_checked_there(tmp_path: Path) -> None:
     lay_out(tmp_path, {"work/pyproject.toml": "", "other/go.mod": "", "other/a.go": ""})
-    files = ProjectFiles(Disk([str(tmp_path / "work"), str(tmp_path / "other")]))
+    files = ProjectFiles(ConfinedFiles([str(tmp_path / "work"), str(tmp_path / "other")]))
     assert infer_command(files, [f"{tmp_path}/other/a.go"]) == CheckCommand(GO.command, f"{tmp_path}/other")

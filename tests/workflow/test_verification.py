@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from coderelay.agents.native.workflow.check_command_choice import CheckCommand
 from coderelay.agents.native.workflow.message_texts import best_effort, not_run, repair_prompt, still_failing
 from coderelay.agents.native.workflow.project_test_command import ProjectFiles
-from coderelay.agents.native.workflow.verification import (
+from coderelay.agents.native.workflow.verification_after_edits import (
     CannotTell,
     Passed,
     Repair,
@@ -21,14 +21,14 @@ from coderelay.agents.native.workflow.verification import (
     is_document,
     verification_due,
 )
-from coderelay.agents.native.workflow.verify_result import CheckRun
+from coderelay.agents.native.workflow.verification_result import CheckRun
 from coderelay.agents.native.workflow.workflow_settings import VerificationSettings
 from coderelay.protocol.asks import Allow, Deny
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.events import CallEnded
 from coderelay.protocol.session_events import Mode
 from coderelay.session.fold import fold
-from coderelay.workspace.files.disk import Disk
+from coderelay.workspace.files.confined_files import ConfinedFiles
 from tests.house import house, story
 from tests.model_server import bash, call, proposes, read, says, script, write
 from tests.tools.toolbox_scene import lay_out
@@ -40,7 +40,7 @@ PYTEST = Verify(CheckCommand("pytest -q"))
 @pytest.fixture
 def files(tmp_path: Path) -> ProjectFiles:
     lay_out(tmp_path, {"pyproject.toml": ""})
-    return ProjectFiles(Disk([str(tmp_path)]))
+    return ProjectFiles(ConfinedFiles([str(tmp_path)]))
 
 
 @pytest.mark.quick
@@ -110,7 +110,7 @@ def test_c37_one_file_of_code_among_documents_is_enough(files: ProjectFiles) -> 
 
 
 def test_c41_no_command_is_said(tmp_path: Path) -> None:
-    files = ProjectFiles(Disk([str(tmp_path)]))
+    files = ProjectFiles(ConfinedFiles([str(tmp_path)]))
     assert verification_due(EDITED, VerificationSettings(), files) == Skip("no command")
     off = VerificationSettings(commands=("make test", "pytest"))
     assert verification_due(replace(EDITED, prompts=("run make test",)), off, files) == Skip("no command")
@@ -174,7 +174,7 @@ async def test_c37_write_edit_and_patch_count_as_edits_and_nothing_else_does(tmp
         ends = [each.event for each in log if isinstance(each.event, CallEnded)]
         assert [isinstance(end.outcome, Finished) for end in ends] == [*[True] * 7, False]
         calls_made = fold(session, log).calls.values()
-        assert edited_in(calls_made, Disk([str(coder.folder)]).relative) == ("a.py", "b.py", "c.py")
+        assert edited_in(calls_made, ConfinedFiles([str(coder.folder)]).relative) == ("a.py", "b.py", "c.py")
 
 
 @story
@@ -187,4 +187,4 @@ async def test_c37_a_change_that_was_not_allowed_is_none(tmp_path: Path) -> None
         await coder.answer(denied, Deny())
         await coder.ended()
         calls_made = fold(session, await coder.events()).calls.values()
-        assert edited_in(calls_made, Disk([str(coder.folder)]).relative) == ("a.py",)
+        assert edited_in(calls_made, ConfinedFiles([str(coder.folder)]).relative) == ("a.py",)

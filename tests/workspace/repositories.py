@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from functools import wraps
 from pathlib import Path
 
-from coderelay.workspace.trees.snapshots import NoSnapshot, Snapshot, Trees
+from coderelay.workspace.trees.snapshots import NoSnapshot, Snapshot, SnapshotTaker
 from coderelay.workspace.trees.tree_writer import TreeLimits
 from coderelay.workspace.trees.undo import UndoResult, undo
 
@@ -90,23 +90,23 @@ def kept(top: Path, without: bytes = b"") -> Kept:
     return found
 
 
-def trees_of(repo: Repo, **limits: int) -> Trees:
-    return Trees(str(repo.home / ".coder"), repo.env, TreeLimits(**limits))
+def trees_of(repo: Repo, **limits: int) -> SnapshotTaker:
+    return SnapshotTaker(str(repo.home / ".coder"), repo.env, TreeLimits(**limits))
 
 
-async def taken(trees: Trees, folder: Path, also: tuple[str, ...] = ()) -> Snapshot:
+async def taken(trees: SnapshotTaker, folder: Path, also: tuple[str, ...] = ()) -> Snapshot:
     tree = await trees.take(str(folder), also)
     assert not isinstance(tree, NoSnapshot), tree.reason
     return tree
 
 
-async def refused(trees: Trees, folder: Path) -> str:
+async def refused(trees: SnapshotTaker, folder: Path) -> str:
     tree = await trees.take(str(folder))
     assert isinstance(tree, NoSnapshot)
     return tree.reason
 
 
-async def undone(trees: Trees, before: Snapshot, after: Snapshot) -> UndoResult:
+async def undone(trees: SnapshotTaker, before: Snapshot, after: Snapshot) -> UndoResult:
     """And a rehearsal says the same."""
     told = await undo(trees, before, after, dry_run=True)
     done = await undo(trees, before, after)

@@ -14,7 +14,7 @@ import pytest
 
 from coderelay.protocol.errors import ToolFailed
 from coderelay.workspace.files import openat
-from coderelay.workspace.files.disk import Disk
+from coderelay.workspace.files.confined_files import ConfinedFiles
 
 NOBODY = 65534
 
@@ -52,7 +52,7 @@ def without_privileges(act: Callable[[], object]) -> str:
 
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "setfsuid") and os.geteuid() == 0, reason="root may do everything")
 def test_what_is_not_permitted_is_refused_and_stays(anybodys: Path) -> None:
-    disk = Disk([str(anybodys)])
+    disk = ConfinedFiles([str(anybodys)])
     for each in ("closed", "read-only"):
         (anybodys / each).mkdir()
         (anybodys / each / "f").write_bytes(b"x")
@@ -92,7 +92,7 @@ def small(tmp_path: Path) -> Generator[Path]:
 
 
 def test_a_full_disk_leaves_the_old_file_and_nothing_else(small: Path, tmp_path: Path) -> None:
-    disk = Disk([str(small), str(tmp_path)])
+    disk = ConfinedFiles([str(small), str(tmp_path)])
     disk.write("f", b"old")
     full = os.strerror(errno.ENOSPC)
     with pytest.raises(ToolFailed, match=f"cannot write f: {full}"):
@@ -104,7 +104,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(small: Path, tmp_path:
 
 
 def test_a_file_is_not_moved_to_another_disk(small: Path, tmp_path: Path) -> None:
-    disk = Disk([str(small), str(tmp_path)])
+    disk = ConfinedFiles([str(small), str(tmp_path)])
     disk.write("f", b"x")
     with pytest.raises(ToolFailed, match=r"cannot make .*/new/g: Invalid cross-device link"):
         disk.move("f", f"{tmp_path}/new/g")
@@ -118,7 +118,7 @@ def test_devices_are_not_opened(folder: Path) -> None:
         os.mknod(folder / "device", 0o666 | stat.S_IFCHR, os.makedev(1, 5))
     except OSError:
         pytest.skip("devices cannot be made here")
-    disk = Disk([str(folder)])
+    disk = ConfinedFiles([str(folder)])
     for act in (lambda: disk.read("device", 9), lambda: disk.write("device", b"x")):
         with pytest.raises(ToolFailed, match="device is a device, not a regular file"):
             act()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from coderelay.protocol.errors import ToolFailed
 from coderelay.workspace.files import openat
-from coderelay.workspace.files.disk import Disk
+from coderelay.workspace.files.confined_files import ConfinedFiles
 
 SECRET = b"secret"
 
@@ -35,8 +35,8 @@ def outside(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def disk(folder: Path) -> Disk:
-    return Disk([str(folder)])
+def disk(folder: Path) -> ConfinedFiles:
+    return ConfinedFiles([str(folder)])
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def disk(folder: Path) -> Disk:
     ],
 )
 def test_c10_x17_a_link_that_leads_out_is_neither_read_nor_written(
-    disk: Disk, folder: Path, outside: Path, link: str, leads_to: str, path: str
+    disk: ConfinedFiles, folder: Path, outside: Path, link: str, leads_to: str, path: str
 ) -> None:
     (folder / "sub").mkdir()
     (folder / "up").symlink_to("..")
@@ -86,7 +86,9 @@ def test_c10_x17_a_link_that_leads_out_is_neither_read_nor_written(
     assert _all(folder.parent) == before
 
 
-def test_links_that_stay_inside_are_read_but_not_written_through(tmp_path: Path, folder: Path, disk: Disk) -> None:
+def test_links_that_stay_inside_are_read_but_not_written_through(
+    tmp_path: Path, folder: Path, disk: ConfinedFiles
+) -> None:
     (folder / "real").mkdir()
     (folder / "real/f").write_bytes(b"in")
     (folder / "relative").symlink_to("real")
@@ -115,7 +117,7 @@ def test_links_lead_from_one_folder_of_the_session_to_another(tmp_path: Path) ->
     second.mkdir()
     (second / "f").write_bytes(b"second")
     (first / "l").symlink_to("../second")
-    disk = Disk([str(first), str(second)])
+    disk = ConfinedFiles([str(first), str(second)])
     assert disk.read("l/f", 9).data == b"second"
     assert (
         refusal(lambda: disk.write("l/f", b""))
@@ -126,7 +128,7 @@ def test_links_lead_from_one_folder_of_the_session_to_another(tmp_path: Path) ->
 def test_a_folder_of_the_session_in_another_is_not_left_when_it_becomes_a_link(tmp_path: Path, outside: Path) -> None:
     outer, inner = tmp_path / "outer", tmp_path / "outer/a/inner"
     inner.mkdir(parents=True)
-    disk = Disk([str(inner), str(outer)])
+    disk = ConfinedFiles([str(inner), str(outer)])
     disk.write("f", b"x")
     os.rename(outer / "a", outer / "b")
     (outer / "a").symlink_to(tmp_path)
@@ -137,7 +139,7 @@ def test_a_folder_of_the_session_in_another_is_not_left_when_it_becomes_a_link(t
     assert (tmp_path / "inner/secret").read_bytes() == SECRET
 
 
-def test_the_folder_itself_becomes_a_link(disk: Disk, folder: Path, outside: Path) -> None:
+def test_the_folder_itself_becomes_a_link(disk: ConfinedFiles, folder: Path, outside: Path) -> None:
     folder.rmdir()
     folder.symlink_to(outside)
     for act in (lambda: disk.read("secret", 9), lambda: disk.write("secret", b"x"), lambda: disk.list(".")):
@@ -145,7 +147,7 @@ def test_the_folder_itself_becomes_a_link(disk: Disk, folder: Path, outside: Pat
     assert (outside / "secret").read_bytes() == SECRET
 
 
-def test_links_in_a_circle_are_refused(disk: Disk, folder: Path) -> None:
+def test_links_in_a_circle_are_refused(disk: ConfinedFiles, folder: Path) -> None:
     (folder / "a").symlink_to("b")
     (folder / "b").symlink_to("a")
     for path in ("a", "a/f"):
@@ -155,7 +157,7 @@ def test_links_in_a_circle_are_refused(disk: Disk, folder: Path) -> None:
 
 
 @pytest.mark.quick
-def test_a_file_with_several_names_is_read_but_not_replaced(disk: Disk, folder: Path, outside: Path) -> None:
+def test_a_file_with_several_names_is_read_but_not_replaced(disk: ConfinedFiles, folder: Path, outside: Path) -> None:
     os.link(outside / "secret", folder / "one")
     assert disk.read("one", 9).data == SECRET
     assert refusal(lambda: disk.write("one", b"x")) == (
@@ -198,7 +200,7 @@ def test_a_read_gives_what_is_beneath_and_nothing_else(maze: Path, parts: list[s
     is_expected = real.startswith(f"{maze}/") and os.path.isfile(real)
     expected = Path(real).read_bytes() if is_expected else None
     try:
-        found = Disk([str(maze)]).read(path, 99).data
+        found = ConfinedFiles([str(maze)]).read(path, 99).data
     except ToolFailed:
         found = None
     assert found == expected

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coderelay.protocol.errors import ToolFailed
-from coderelay.workspace.files.disk import Disk, why_protected
+from coderelay.workspace.files.confined_files import ConfinedFiles, why_protected
 
 GIT = "belongs to git and is not written by tools; use the git command"
 CODER = "belongs to coder itself and is not written by tools"
@@ -58,7 +58,7 @@ CLAUDE = "says what an agent may do and is not written by tools; ask the person 
     ],
 )
 def test_what_belongs_to_others_is_not_written_in_any_spelling(folder: Path, path: str, why: str) -> None:
-    disk = Disk([str(folder)])
+    disk = ConfinedFiles([str(folder)])
     (folder / "f").write_bytes(b"x")
     assert disk.is_protected(path) == why
     for act in (
@@ -94,7 +94,7 @@ def test_what_belongs_to_others_is_not_written_in_any_spelling(folder: Path, pat
     ],
 )
 def test_what_only_looks_alike_is_written(folder: Path, path: str) -> None:
-    assert Disk([str(folder)]).write(path, b"x") is True
+    assert ConfinedFiles([str(folder)]).write(path, b"x") is True
     assert (folder / path).read_bytes() == b"x"
 
 
@@ -102,7 +102,7 @@ def test_what_is_protected_can_be_read(folder: Path) -> None:
     (folder / ".git").write_text("gitdir: /elsewhere/.git/worktrees/a\n")
     (folder / ".coder").mkdir()
     (folder / ".coder/config.json").write_text("{}")
-    disk = Disk([str(folder)])
+    disk = ConfinedFiles([str(folder)])
     assert disk.read(".git", 99).data == b"gitdir: /elsewhere/.git/worktrees/a\n"
     assert disk.read(".coder/config.json", 99).data == b"{}"
 
@@ -111,7 +111,7 @@ def test_the_session_may_work_in_a_folder_of_any_name(folder: Path) -> None:
     """What a person chose to work in counts from there on."""
     inner = folder / ".coder/worktrees/a"
     inner.mkdir(parents=True)
-    disk = Disk([str(inner), str(folder)])
+    disk = ConfinedFiles([str(inner), str(folder)])
     assert disk.write("f", b"x") is True
     assert disk.is_protected(".git/x") == GIT
     assert disk.is_protected("../b/x") == CODER
@@ -121,7 +121,7 @@ def test_a_link_is_no_other_name_for_it(folder: Path) -> None:
     (folder / ".git").mkdir()
     (folder / "innocent").symlink_to(".git")
     with pytest.raises(ToolFailed, match=r"leads through a link to \.git/config"):
-        Disk([str(folder)]).write("innocent/config", b"[core]")
+        ConfinedFiles([str(folder)]).write("innocent/config", b"[core]")
     assert list((folder / ".git").iterdir()) == []
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from coderelay.protocol.errors import ToolFailed
 from coderelay.workspace.files import openat
-from coderelay.workspace.files.disk import Disk
+from coderelay.workspace.files.confined_files import ConfinedFiles
 
 SECRET = b"secret"
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
@@ -98,7 +98,7 @@ def test_c10_a_name_that_becomes_a_link_is_never_read_through(folder: Path, outs
     (folder / "a/b/secret").write_bytes(b"inside")
     (outside / "b").symlink_to("deep")
     target = {"a": outside, "a/b": outside / "deep", "a/b/secret": outside / "secret"}[flipped]
-    disk = Disk([str(folder)])
+    disk = ConfinedFiles([str(folder)])
     with flipping(folder / flipped, target):
         given = tried(lambda number: disk.read("a/b/secret", 99).data)
     assert set(given) == {b"inside"}
@@ -109,7 +109,7 @@ def test_c10_a_name_that_becomes_a_link_is_never_written_through(folder: Path, o
     (folder / "a/b").mkdir(parents=True)
     (folder / "a/b/secret").write_bytes(b"inside")
     target = {"a": outside, "a/b": outside / "deep", "a/b/secret": outside / "secret"}[flipped]
-    disk = Disk([str(folder)])
+    disk = ConfinedFiles([str(folder)])
     before = _contents(outside)
 
     def change(number: int) -> None:
@@ -138,7 +138,7 @@ def test_a_folder_replaced_by_a_link_after_it_was_opened_is_written_where_it_wen
 
 
 def test_of_many_who_expect_the_same_file_one_writes_it(folder: Path) -> None:
-    disk = Disk([str(folder)])
+    disk = ConfinedFiles([str(folder)])
 
     def written(path: str, expected: str) -> list[int]:
         """Which of them did."""
@@ -162,7 +162,7 @@ def test_of_many_who_expect_the_same_file_one_writes_it(folder: Path) -> None:
 
 
 def test_a_reader_sees_the_old_content_or_the_new(folder: Path) -> None:
-    disk = Disk([str(folder)])
+    disk = ConfinedFiles([str(folder)])
     contents = [bytes([65 + number]) * (1 + number * 5000) for number in range(8)]
     disk.write("f", contents[0])
     enough = Event()
@@ -189,7 +189,7 @@ def test_a_reader_sees_the_old_content_or_the_new(folder: Path) -> None:
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="counts descriptors in /proc")
 def test_no_descriptor_stays_open(folder: Path, outside: Path) -> None:
-    disk = Disk([str(folder)])
+    disk = ConfinedFiles([str(folder)])
     (folder / "d").mkdir()
     (folder / "out").symlink_to(outside)
     (folder / "in").symlink_to("d")
@@ -238,7 +238,7 @@ def test_where_a_name_leads_is_told_or_refused_but_never_a_fault(tmp_path: Path,
     root = tmp_path / "root"
     (root / "sub").mkdir(parents=True)
     (root / "link").symlink_to(outside)
-    disk = Disk([str(root)])
+    disk = ConfinedFiles([str(root)])
     with subprocess.Popen([sys.executable, "-c", FLIP], cwd=root) as flipper:  # a thread would take turns with us
         try:
             for told in tried(lambda _: disk.target("sub/deep/secret")):

@@ -12,17 +12,17 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.query_results import FileChange
-from coderelay.workspace.trees.git import GitFailed
-from coderelay.workspace.trees.repository import NoRepository
-from coderelay.workspace.trees.snapshots import OmittedPath, Snapshot, Trees
+from coderelay.workspace.trees.git_subprocess import GitFailed
+from coderelay.workspace.trees.project_repository import NoRepository
+from coderelay.workspace.trees.snapshots import OmittedPath, Snapshot, SnapshotTaker
 from coderelay.workspace.trees.undo import KeptFile, UndoResult, undo
 from tests.workspace.repositories import Repo, refused, story, taken, trees_of, undone
 
 TAKER = """
 import asyncio, os, sys
-from coderelay.workspace.trees.snapshots import Trees
+from coderelay.workspace.trees.snapshots import SnapshotTaker
 async def main():
-    trees = Trees(sys.argv[1], os.environ)
+    trees = SnapshotTaker(sys.argv[1], os.environ)
     for _ in range(int(sys.argv[3])):
         print((await trees.take(sys.argv[2])).id)
 asyncio.run(main())
@@ -191,7 +191,7 @@ async def test_x15_where_there_is_nothing_to_take(tmp_path: Path) -> None:
 @story
 async def test_x15_without_git_it_is_refused_in_words(tmp_path: Path) -> None:
     repo = _plain(tmp_path)
-    trees = Trees(str(repo.home / ".coder"), {"PATH": str(tmp_path / "nothing")})
+    trees = SnapshotTaker(str(repo.home / ".coder"), {"PATH": str(tmp_path / "nothing")})
     assert await refused(trees, repo.root) == "git is not installed\nUndo and diff need it."
     with pytest.raises(GitFailed, match="git is not installed"):
         await trees.worktree_changes(str(repo.root))
@@ -208,7 +208,7 @@ async def test_x15_a_folder_that_is_a_link_is_the_same_folder(tmp_path: Path) ->
 @story
 async def test_x15_our_home_in_the_work_tree_is_not_covered(tmp_path: Path) -> None:
     repo = _plain(tmp_path)
-    trees = Trees(str(repo.root / "my home [1]"), repo.env)
+    trees = SnapshotTaker(str(repo.root / "my home [1]"), repo.env)
     before = await taken(trees, repo.root)
     repo.write("my home [1]/sessions.db", "x")
     repo.write("my home 1/file", "x")
@@ -282,14 +282,14 @@ async def test_x15_a_take_that_is_cancelled_ends_its_git(tmp_path: Path) -> None
     repo = _plain(tmp_path)
     slow = SlowGit(tmp_path / "slow", repo)
     home = str(repo.home / ".coder")
-    task = asyncio.create_task(Trees(home, slow.env).take(str(repo.root)))
+    task = asyncio.create_task(SnapshotTaker(home, slow.env).take(str(repo.root)))
     pid = await slow.pid()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
-    assert isinstance(await Trees(home, repo.env).take(str(repo.root)), Snapshot)
+    assert isinstance(await SnapshotTaker(home, repo.env).take(str(repo.root)), Snapshot)
 
 
 @story
@@ -304,7 +304,7 @@ async def test_x15_a_take_waits_for_the_git_of_a_killed_process(tmp_path: Path) 
     (place,) = (repo.home / ".coder/trees").iterdir()
     with (place / "lock").open() as lock, pytest.raises(BlockingIOError):
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    waiting = asyncio.create_task(Trees(home, repo.env).take(str(repo.root)))
+    waiting = asyncio.create_task(SnapshotTaker(home, repo.env).take(str(repo.root)))
     os.kill(pid, signal.SIGKILL)
     assert isinstance(await waiting, Snapshot)
 

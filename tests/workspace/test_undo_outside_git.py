@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.workspace.trees.repository import NoRepository
+from coderelay.workspace.trees.project_repository import NoRepository
 from coderelay.workspace.trees.snapshots import Snapshot
 from coderelay.workspace.trees.undo import KeptFile, UndoResult
 from tests.workspace.repositories import Repo, refused, story, taken, trees_of, undone

@@ -18,10 +18,10 @@ from coderelay.protocol.events import HistoryCompacted, MessageAdded
 from coderelay.protocol.ids import CallId, SessionId, TurnId
 from coderelay.protocol.live_updates import Live
 from coderelay.protocol.query_results import CommandShown
-from coderelay.session.blocking_turns import Continuation
 from coderelay.session.next_action import Action
+from coderelay.session.own_loop_agent_calls import Continuation
 from coderelay.session.state import SessionSettings, State
-from coderelay.workspace.processes.background_commands import Background
+from coderelay.workspace.processes.background_commands_interface import Background
 
 
 class Description(Struct, frozen=True):

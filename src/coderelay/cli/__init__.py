@@ -34,20 +34,20 @@ def main() -> int:
         sys.stdout.write(f"coder {__version__}\n")
         return 0
     from coderelay.cli.startup.interrupts import exit_on_ctrl_c  # not needed for --version
-    from coderelay.client.language import speak
-    from coderelay.protocol.languages import locale_language
+    from coderelay.client.i18n import speak
+    from coderelay.protocol.language_files import locale_language
 
     exit_on_ctrl_c()
     speak(os.environ.get("CODER_LANG") or locale_language(os.environ))  # until the settings are known
     gc.disable()  # objects made while loading are no garbage; `enable_garbage_collection` turns it on again
-    from coderelay.cli.startup.arguments import SUBCOMMANDS
+    from coderelay.cli.startup.localized_argument_parser import SUBCOMMANDS
 
     name, *rest = arguments or [""]
     match name if name in SUBCOMMANDS else "start":
         case "web":
             from coderelay.cli.web import main as run_command
         case "app":
-            from coderelay.cli.app import main as run_command
+            from coderelay.cli.app_window import main as run_command
         case "feishu":
             from coderelay.cli.feishu import main as run_command
         case "acp":

@@ -10,19 +10,21 @@ import sys
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from coderelay.cli.startup.arguments import Arguments, HelpText
 from coderelay.cli.startup.interrupts import INTERRUPTED, is_ignored, run_loop
+from coderelay.cli.startup.localized_argument_parser import HelpText, LocalizedArgumentParser
 from coderelay.cli.startup.open_app import current_person, new_app
 from coderelay.client.client import EDITOR, Client
 from coderelay.client.coder_error_text import error_in_words
-from coderelay.client.language import t
+from coderelay.client.i18n import t
 from coderelay.protocol.errors import CoderError
 from coderelay.surfaces.editor.editor_connection import EditorConnection
 from coderelay.wire.stream_transport import StreamTransport
 
 
 def main(arguments: list[str]) -> int:
-    parser = Arguments(prog="coder acp", description=t(__doc__ or ""), allow_abbrev=False, formatter_class=HelpText)
+    parser = LocalizedArgumentParser(
+        prog="coder acp", description=t(__doc__ or ""), allow_abbrev=False, formatter_class=HelpText
+    )
     parser.add_argument(
         "--listen",
         metavar="URL",

@@ -11,10 +11,10 @@ model's answer.
 
 import sys
 
-from coderelay.cli.startup.arguments import Arguments, HelpText
+from coderelay.cli.startup.localized_argument_parser import HelpText, LocalizedArgumentParser
 from coderelay.cli.startup.open_app import current_person, run_with_app
-from coderelay.client.ask_text import headline, parse_answer
-from coderelay.client.language import retell, t
+from coderelay.client.ask_and_answer_text import headline, parse_answer
+from coderelay.client.i18n import retell, t
 from coderelay.host.host import Host
 from coderelay.protocol.asks import DenyAndStop
 from coderelay.protocol.commands import AnswerAsk, Answered, OpenSession
@@ -25,7 +25,7 @@ from coderelay.surfaces.headless.output import PARKED
 
 
 def main(arguments: list[str]) -> int:
-    parser = Arguments(
+    parser = LocalizedArgumentParser(
         prog="coder answer",
         description=t(__doc__ or ""),
         allow_abbrev=False,

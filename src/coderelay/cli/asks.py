@@ -4,10 +4,10 @@ import sys
 
 import msgspec
 
-from coderelay.cli.startup.arguments import Arguments
+from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser
 from coderelay.cli.startup.open_app import run_with_app
-from coderelay.client.ask_text import headline
-from coderelay.client.language import t
+from coderelay.client.ask_and_answer_text import headline
+from coderelay.client.i18n import t
 from coderelay.client.visible_text import visible
 from coderelay.config.display_path import display_path
 from coderelay.host.host import Host
@@ -17,7 +17,7 @@ from coderelay.surfaces.nonblocking_output import write_json
 
 
 def main(arguments: list[str]) -> int:
-    parser = Arguments(prog="coder asks", description=t(__doc__ or ""), allow_abbrev=False)
+    parser = LocalizedArgumentParser(prog="coder asks", description=t(__doc__ or ""), allow_abbrev=False)
     parser.add_argument("--json", action="store_true", help=t("print one JSON object per line"))
     options = parser.parse_args(arguments)
 

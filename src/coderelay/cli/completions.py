@@ -3,8 +3,8 @@
 import sys
 from collections.abc import Iterator
 
-from coderelay.cli.startup.arguments import AGENTS, SUBCOMMANDS, Arguments
-from coderelay.client.language import t
+from coderelay.cli.startup.localized_argument_parser import AGENTS, SUBCOMMANDS, LocalizedArgumentParser
+from coderelay.client.i18n import t
 from coderelay.protocol.modes import MODE_NAMES
 
 _BASH = """\
@@ -101,7 +101,7 @@ def main(arguments: list[str]) -> int:
         found = offers(" ".join(arguments[1:]))
         sys.stdout.writelines(f"{word}\t{meaning}\n" if meaning else f"{word}\n" for word, meaning in found)
         return 0
-    parser = Arguments(prog="coder completions", description=t(__doc__ or ""), allow_abbrev=False)
+    parser = LocalizedArgumentParser(prog="coder completions", description=t(__doc__ or ""), allow_abbrev=False)
     parser.add_argument("shell", choices=tuple(SCRIPTS), help=t("the shell that the script is for"))
     sys.stdout.write(SCRIPTS[parser.parse_args(arguments).shell])
     return 0

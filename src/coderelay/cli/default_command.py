@@ -6,9 +6,15 @@ import stat
 import sys
 
 from coderelay import __version__
-from coderelay.cli.startup.arguments import AGENTS, PICK, SUBCOMMANDS, Arguments, HelpText
 from coderelay.cli.startup.folder_arguments import folder_gone_message, is_broad, resolved
-from coderelay.client.language import t
+from coderelay.cli.startup.localized_argument_parser import (
+    AGENTS,
+    PICK,
+    SUBCOMMANDS,
+    HelpText,
+    LocalizedArgumentParser,
+)
+from coderelay.client.i18n import t
 from coderelay.protocol.modes import MODE_NAMES, MODES
 
 _EXIT_CODES = """commands:
@@ -32,8 +38,8 @@ answer, 4 step limit reached, 5 parked (an ask stays open), 130 interrupted
 """
 
 
-def parser() -> Arguments:
-    parser = Arguments(
+def parser() -> LocalizedArgumentParser:
+    parser = LocalizedArgumentParser(
         prog="coder",
         description=t("A coding agent whose sessions survive anything and can be steered from anywhere."),
         epilog=t(_EXIT_CODES),
@@ -75,7 +81,7 @@ def parser() -> Arguments:
     return parser
 
 
-def add_session_options(parser: Arguments) -> None:
+def add_session_options(parser: LocalizedArgumentParser) -> None:
     """Add the options that say how the session works, also for `coder resume`."""
     add = parser.add_argument
     add(
@@ -147,7 +153,7 @@ def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
             from coderelay.cli.startup import instant_prompt
 
             return instant_prompt.run(options, folder)
-    from coderelay.cli.startup.run_without_terminal import run_without_terminal
+    from coderelay.cli.startup.run_headless_or_plain_repl import run_without_terminal
 
     return run_without_terminal(options, folder, prompt)
 

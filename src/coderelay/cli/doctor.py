@@ -14,19 +14,19 @@ import msgspec
 from msgspec import Struct
 
 from coderelay import __version__
-from coderelay.cli.startup.arguments import Arguments
-from coderelay.cli.startup.garbage_collection import enable_garbage_collection
 from coderelay.cli.startup.interrupts import run_loop
-from coderelay.client.language import retell, speak, t
+from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser
+from coderelay.cli.startup.python_gc import enable_garbage_collection
+from coderelay.client.i18n import retell, speak, t
 from coderelay.client.visible_text import padded, width_of
 from coderelay.config.detect.model_detection import GUIDE, DetectedModel, detect
-from coderelay.config.detect.other_coding_agents import PROGRAMS, agents_on_path
+from coderelay.config.detect.other_agents_settings import PROGRAMS, agents_on_path
 from coderelay.config.load import Config, home_of, load
 from coderelay.http.address import parse_address
+from coderelay.models.known_providers import KNOWN
 from coderelay.models.local.installed_weights import WeightsFolder
 from coderelay.models.local.running_servers import RunningServer, find_servers
 from coderelay.models.model_registry import ModelRegistry
-from coderelay.models.provider import KNOWN
 from coderelay.protocol.errors import CannotRun, CoderError, StoreFailed
 from coderelay.protocol.install_command import install_command
 from coderelay.protocol.translatable import encode_plain, say
@@ -54,7 +54,7 @@ class Finding(Struct, frozen=True):
 
 
 def main(arguments: list[str]) -> int:
-    parser = Arguments(prog="coder doctor", description=t(__doc__ or ""), allow_abbrev=False)
+    parser = LocalizedArgumentParser(prog="coder doctor", description=t(__doc__ or ""), allow_abbrev=False)
     parser.add_argument("--json", action="store_true", help=t("print one JSON object instead of text"))
     options = parser.parse_args(arguments)
     enable_garbage_collection()

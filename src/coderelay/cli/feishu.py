@@ -15,13 +15,13 @@ from importlib.util import find_spec
 from msgspec import Struct
 
 from coderelay.app import App
-from coderelay.cli.startup.arguments import Arguments, HelpText, port_number
 from coderelay.cli.startup.interrupts import INTERRUPTED, run_loop
+from coderelay.cli.startup.localized_argument_parser import HelpText, LocalizedArgumentParser, port_number
 from coderelay.cli.startup.open_app import current_person, new_app
-from coderelay.cli.startup.stop_signals import stop_on_signals
+from coderelay.cli.startup.server_stop_signals import stop_on_signals
 from coderelay.client.client import NO_CAPABILITIES
 from coderelay.client.coder_error_text import error_in_words
-from coderelay.client.language import t
+from coderelay.client.i18n import t
 from coderelay.config.load import Config
 from coderelay.config.settings import FeishuConfig
 from coderelay.host.host import Host
@@ -52,9 +52,11 @@ def main(arguments: list[str]) -> int:
         return INTERRUPTED
 
 
-def _parser() -> Arguments:
+def _parser() -> LocalizedArgumentParser:
     told = t(__doc__ or "")
-    parser = Arguments(prog="coder feishu", description=told, allow_abbrev=False, formatter_class=HelpText)
+    parser = LocalizedArgumentParser(
+        prog="coder feishu", description=told, allow_abbrev=False, formatter_class=HelpText
+    )
     add = parser.add_argument
     add("--webhook", action="store_true", help=t("let the platform call this machine, instead of connecting to it"))
     add("--host", default="127.0.0.1", metavar="H", help=t("the address that the webhook listens at"))
@@ -97,12 +99,12 @@ async def _serve(options: argparse.Namespace, app: App, host: Host, settings: Fe
     if keys is not None:
         webhook = WebhookOptions(listen(options.host, options.port), WebhookSecrets(*keys))
     client = host.connect(NO_CAPABILITIES, settings.lang)
-    notebook = client.notebook(f"feishu:{app_id}")
+    key_values = client.key_value_store(f"feishu:{app_id}")
     bot = Bot(
         AppCredentials(app_id, secret, _domain(settings.domain)),
         settings.tenant or "",
-        notebook,
-        lambda outbox: ChatService(client, notebook, outbox, chat_options),
+        key_values,
+        lambda outbox: ChatService(client, key_values, outbox, chat_options),
         _Announcement(None if webhook is None else webhook.listening.getsockname()[1]).tell,
         BotTiming(
             lease_ms=int(float(os.environ.get("CODER_FEISHU_LEASE_SECONDS") or 15) * 1000),
@@ -183,7 +185,7 @@ def _check_library() -> None:
 
 
 async def _change_link(action: str, host: Host, app_id: str) -> int:
-    links = Links(host.notebook(f"feishu:{app_id}"))
+    links = Links(host.key_value_store(f"feishu:{app_id}"))
     person = current_person().who
     if action == "unlink":
         await links.remove(person)
@@ -218,7 +220,7 @@ async def examine_bot(config: Config, env: Mapping[str, str]) -> BotState:
     settings = config.settings.feishu
     host = App(config, env).open()
     try:
-        dead = await dead_letters(host.notebook(f"feishu:{settings.app_id}"))
+        dead = await dead_letters(host.key_value_store(f"feishu:{settings.app_id}"))
     finally:
         await host.close()
     missing = () if env.get(settings.app_secret_env, "").strip() else (settings.app_secret_env,)

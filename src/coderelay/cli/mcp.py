@@ -9,21 +9,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from coderelay.app import App
-from coderelay.cli.startup.arguments import Arguments
 from coderelay.cli.startup.folder_arguments import real_folder
 from coderelay.cli.startup.interrupts import run_loop
+from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser
 from coderelay.cli.startup.open_app import new_app
 from coderelay.client.coder_error_text import error_in_words
-from coderelay.client.language import retell, t
+from coderelay.client.i18n import retell, t
+from coderelay.config.config_paths import person_file
 from coderelay.config.display_path import display_path, escaped
 from coderelay.config.edit_config import add_server, remove_server
 from coderelay.config.load import home_of
-from coderelay.config.paths import person_file
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.query_results import ServerRow
 from coderelay.protocol.translatable import join_texts, say
-from coderelay.tools.mcp.configured_server import ServerLimits
-from coderelay.tools.mcp.server_listing import ServerRows
+from coderelay.tools.mcp.restarting_server import ServerLimits
+from coderelay.tools.mcp.server_status import ServerStatuses
 
 _SECONDS = 10.0
 _MARKS = {"running": "✓", "starting": "✗", "failed": "✗"}
@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> int:
 
 def _parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """The options, and the words after `--`: the program of a server with its arguments."""
-    parser = Arguments(prog="coder mcp", description=t(__doc__ or ""), allow_abbrev=False)
+    parser = LocalizedArgumentParser(prog="coder mcp", description=t(__doc__ or ""), allow_abbrev=False)
     parser.set_defaults(action="list")
     actions = parser.add_subparsers(dest="action", metavar="list|add|remove")
     actions.add_parser("list", help=t("list the servers, whether they respond, and how many tools they have"))
@@ -176,7 +176,7 @@ async def examine_servers(app: App, folder: str) -> list[ServerRow]:
     pool = app.new_server_pool(ServerLimits(start=_SECONDS, answer=_SECONDS, patience=2 * _SECONDS))
     servers = pool.of(folder, app.folders.of(folder).settings.mcp_servers)
     try:
-        return [] if servers is None else await ServerRows([servers]).rows()
+        return [] if servers is None else await ServerStatuses([servers]).rows()
     finally:
         await pool.close()
         await app.processes.close()

@@ -6,16 +6,16 @@ import shutil
 import sys
 import time
 
-from coderelay.cli.startup.arguments import Arguments
-from coderelay.cli.startup.garbage_collection import enable_garbage_collection
 from coderelay.cli.startup.interrupts import CtrlCAsException
-from coderelay.client.ask_text import agrees
+from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser
+from coderelay.cli.startup.python_gc import enable_garbage_collection
+from coderelay.client.ask_and_answer_text import agrees
 from coderelay.client.coder_error_text import error_in_words
-from coderelay.client.language import retell, t
+from coderelay.client.i18n import retell, t
+from coderelay.models.known_providers import KNOWN
 from coderelay.models.local.downloadable_weights import Download, find_offer, offers
 from coderelay.models.local.installed_weights import Weights, WeightsFolder, check_gguf, check_name, models_folder
 from coderelay.models.local.weights_installation import Progress, install
-from coderelay.models.provider import KNOWN
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.surfaces.nonblocking_output import draw
 
@@ -34,8 +34,8 @@ def main(arguments: list[str]) -> int:
         return 1
 
 
-def _parser() -> Arguments:
-    parser = Arguments(prog="coder model", description=t(__doc__ or ""), allow_abbrev=False)
+def _parser() -> LocalizedArgumentParser:
+    parser = LocalizedArgumentParser(prog="coder model", description=t(__doc__ or ""), allow_abbrev=False)
     parser.set_defaults(action="list")
     actions = parser.add_subparsers(dest="action", metavar="list|install|add|remove")
     actions.add_parser(

@@ -8,15 +8,15 @@ from itertools import groupby
 
 import msgspec
 
-from coderelay.cli.startup.arguments import Arguments
 from coderelay.cli.startup.folder_arguments import is_broad, real_folder
 from coderelay.cli.startup.home_folder_consent import broad_in_words
+from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser
 from coderelay.cli.startup.open_app import current_person, new_app, run_with_app
-from coderelay.client.ask_text import agrees
+from coderelay.client.ask_and_answer_text import agrees
 from coderelay.client.coder_error_text import error_in_words
-from coderelay.client.language import retell, t
-from coderelay.client.permission_ask_text import approval_in_words
-from coderelay.client.session_names import session_by_id
+from coderelay.client.find_session import session_by_id
+from coderelay.client.i18n import retell, t
+from coderelay.client.permission_text import approval_in_words
 from coderelay.config.display_path import display_path, escaped
 from coderelay.config.load import home_of
 from coderelay.config.trust import agree_to_broad, is_agreed_to, trust, untrust
@@ -37,7 +37,7 @@ from coderelay.surfaces.nonblocking_output import write_json
 
 
 def main(arguments: list[str]) -> int:
-    parser = Arguments(prog="coder permissions", description=t(__doc__ or ""), allow_abbrev=False)
+    parser = LocalizedArgumentParser(prog="coder permissions", description=t(__doc__ or ""), allow_abbrev=False)
     parser.add_argument("--session", metavar="ID", help=t("include the approvals of this session"))
     actions = parser.add_subparsers(dest="action", metavar="list|revoke|check|trust|untrust")
     actions.add_parser("list", help=t("list the approvals for folders and everywhere"))
@@ -101,7 +101,7 @@ class CheckLine(msgspec.Struct, frozen=True):
     mode: Mode = "default"
 
 
-def _check(parser: Arguments, options: argparse.Namespace) -> int:
+def _check(parser: LocalizedArgumentParser, options: argparse.Namespace) -> int:
     if options.stdin == (options.command is not None):
         parser.error(t("give a COMMAND or --stdin"))
     try:

@@ -3,12 +3,12 @@
 import os
 
 from coderelay.cli import default_command
-from coderelay.cli.startup.arguments import Arguments
-from coderelay.client.language import t
+from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser
+from coderelay.client.i18n import t
 
 
 def main(arguments: list[str]) -> int:
-    parser = Arguments(prog="coder resume", description=t(__doc__ or ""), allow_abbrev=False)
+    parser = LocalizedArgumentParser(prog="coder resume", description=t(__doc__ or ""), allow_abbrev=False)
     parser.add_argument(
         "session", nargs="?", metavar="ID", help=t("the id of the session, or the beginning of its id or title")
     )

@@ -8,16 +8,16 @@ from typing import Any
 
 import msgspec
 
-from coderelay.cli.startup.arguments import Arguments
 from coderelay.cli.startup.folder_arguments import real_folder
 from coderelay.cli.startup.interrupts import CtrlCAsException
+from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser
 from coderelay.cli.startup.open_app import current_person, run_with_app
 from coderelay.client.changed_files_text import changed_line
 from coderelay.client.coder_error_text import error_in_words
-from coderelay.client.language import retell, speak, t
-from coderelay.client.session_names import session_by_id
+from coderelay.client.find_session import session_by_id
+from coderelay.client.i18n import retell, speak, t
 from coderelay.client.todo_text import background_line
-from coderelay.client.views.message_blocks import blocks_of, read_message, result_content
+from coderelay.client.views.cowork_message_parser import blocks_of, read_message, result_content
 from coderelay.client.visible_text import padded, visible
 from coderelay.config.display_path import display_path
 from coderelay.config.load import load
@@ -25,6 +25,7 @@ from coderelay.host.host import Host
 from coderelay.protocol.commands import DeleteSession, Unchanged
 from coderelay.protocol.errors import BadInput, CoderError, UnknownSession
 from coderelay.protocol.ids import SessionId
+from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import (
     ExportSession,
     ListBackground,
@@ -35,7 +36,6 @@ from coderelay.protocol.queries import (
     ShowSession,
     WhyWaiting,
 )
-from coderelay.protocol.summary import Summary
 from coderelay.protocol.translatable import encode_plain
 from coderelay.surfaces.nonblocking_output import write_json
 
@@ -48,8 +48,8 @@ def main(arguments: list[str]) -> int:
     return run_with_app(lambda host: _run(host, options))
 
 
-def _parser() -> Arguments:
-    parser = Arguments(prog="coder sessions", description=t(__doc__ or ""), allow_abbrev=False)
+def _parser() -> LocalizedArgumentParser:
+    parser = LocalizedArgumentParser(prog="coder sessions", description=t(__doc__ or ""), allow_abbrev=False)
     parser.set_defaults(action="list", here=False, json=False, limit=50, text=())
     actions = parser.add_subparsers(dest="action", metavar="list|search|show|export|delete|backup")
     listing = actions.add_parser("list", help=t("list the sessions, newest first"))

@@ -9,18 +9,18 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from coderelay.app import App
-from coderelay.cli.startup.arguments import Arguments, port_number
 from coderelay.cli.startup.interrupts import INTERRUPTED, run_loop
+from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser, port_number
 from coderelay.cli.startup.open_app import current_person, new_app
-from coderelay.cli.startup.stop_signals import stop_on_signals
+from coderelay.cli.startup.server_stop_signals import stop_on_signals
 from coderelay.client.client import Capabilities
 from coderelay.client.coder_error_text import error_in_words
-from coderelay.client.language import t
+from coderelay.client.i18n import t
 from coderelay.config.settings import WebConfig
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.translatable import say
 from coderelay.surfaces import nonblocking_output
-from coderelay.surfaces.loopback import WEB_PORT, listen
+from coderelay.surfaces.local_listener import WEB_PORT, listen
 from coderelay.surfaces.web.http_api import link_of
 from coderelay.surfaces.web.hub import EventHub, HubOptions
 from coderelay.surfaces.web.routes import routes
@@ -48,8 +48,8 @@ def run_command(running: Coroutine[Any, Any, int]) -> int:
         return INTERRUPTED
 
 
-def _parser() -> Arguments:
-    parser = Arguments(prog="coder web", description=t(__doc__ or ""), allow_abbrev=False)
+def _parser() -> LocalizedArgumentParser:
+    parser = LocalizedArgumentParser(prog="coder web", description=t(__doc__ or ""), allow_abbrev=False)
     add = parser.add_argument
     add("--host", default="127.0.0.1", metavar="H", help=t("the address to listen at, on this machine only"))
     add(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from coderelay.client.language import t
+from coderelay.client.i18n import t
 from coderelay.protocol.asks import Allow, Ask, By, Decision, Deny, PermissionAsk, PlanAsk, PlanDecision
 from coderelay.protocol.commands import AnswerAsk
 from coderelay.protocol.events import AnyEvent, MessageAdded
@@ -49,6 +49,6 @@ class AutoAnswer:
 
 def unanswered_line(ask: Ask) -> str:
     """One line that says which ask nobody answered."""
-    from coderelay.client.ask_text import headline  # most turns end without an ask
+    from coderelay.client.ask_and_answer_text import headline  # most turns end without an ask
 
     return f"{headline(ask)}; {t(_NOBODY)}"

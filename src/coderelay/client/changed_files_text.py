@@ -2,7 +2,7 @@
 
 import re
 
-from coderelay.client.language import t
+from coderelay.client.i18n import t
 from coderelay.client.visible_text import padded, width_of
 from coderelay.protocol.query_results import FileChange, FilesDiff
 

@@ -9,8 +9,8 @@ from coderelay.client.lent_resources import Lent
 from coderelay.protocol.commands import Command, Outcome
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import SessionId
+from coderelay.protocol.key_value_store import KeyValueStore
 from coderelay.protocol.live_updates import Live
-from coderelay.protocol.notebook import Notebook
 from coderelay.protocol.queries import Query, Value
 from coderelay.protocol.session_events import Profile
 
@@ -76,6 +76,6 @@ class Client(Protocol):
         it. It is lent until the returned function is called."""
         ...
 
-    def notebook(self, name: str) -> Notebook:
+    def key_value_store(self, name: str) -> KeyValueStore:
         """The durable entries that a surface keeps for itself under this name, in no session's log."""
         ...

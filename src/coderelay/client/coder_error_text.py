@@ -1,6 +1,6 @@
 """Error messages for people: the message and hint of a CoderError, in their language."""
 
-from coderelay.client.language import retell
+from coderelay.client.i18n import retell
 from coderelay.protocol.errors import CoderError
 
 

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from coderelay.client.client import Client
 from coderelay.client.commands.command import SlashCommand
-from coderelay.client.language import localize, retell, t
+from coderelay.client.i18n import localize, retell, t
 from coderelay.client.typed_line import PromptToSend, Slash
 from coderelay.client.visible_text import padded
 from coderelay.protocol.errors import BadInput

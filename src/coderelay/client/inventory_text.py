@@ -1,6 +1,6 @@
 """Lists of tools, skills and agents, and the usage of the context window, as text for people."""
 
-from coderelay.client.language import retell, t
+from coderelay.client.i18n import retell, t
 from coderelay.client.visible_text import padded, visible, width_of
 from coderelay.protocol.calls import Kind, first_sentence
 from coderelay.protocol.query_results import (

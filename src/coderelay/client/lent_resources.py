@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from coderelay.workspace.files.file_access import Editor
+    from coderelay.workspace.files.disk_or_editor_files import Editor
 
 
 class LentServer(Struct, frozen=True):

@@ -14,20 +14,20 @@ from coderelay.client.command_catalog import resolve
 from coderelay.client.commands import (
     config,
     copy,
+    diff_and_undo,
     export,
-    files,
+    init_and_review,
     models,
     modes,
-    output,
-    prompts,
+    output_length,
+    session_info,
     sessions,
-    status,
     trust,
     turns,
     vim,
 )
 from coderelay.client.commands.command import GROUPS, Context, RememberModel, SlashCommand
-from coderelay.client.language import speaking, t
+from coderelay.client.i18n import speaking, t
 from coderelay.client.slash_results import ChangedFiles, RewoundTurns, SlashResult, SwitchedSession
 from coderelay.client.typed_line import PromptToSend, Slash
 from coderelay.client.visible_text import visible
@@ -37,7 +37,21 @@ from coderelay.protocol.ids import PromptId, SessionId
 
 __all__ = ["COMMANDS", "NAMES", "REMOTE_NAMES", "RememberModel", "SessionCommands", "names_for"]
 
-_FILES = (models, modes, config, trust, turns, sessions, export, copy, files, status, output, vim, prompts)
+_FILES = (
+    models,
+    modes,
+    config,
+    trust,
+    turns,
+    sessions,
+    export,
+    copy,
+    diff_and_undo,
+    session_info,
+    output_length,
+    vim,
+    init_and_review,
+)
 COMMANDS: tuple[SlashCommand, ...] = tuple(
     sorted((each for file in _FILES for each in file.COMMANDS), key=lambda each: GROUPS.index(each.group))
 )

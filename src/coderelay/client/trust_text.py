@@ -2,7 +2,7 @@
 
 from itertools import groupby
 
-from coderelay.client.language import t
+from coderelay.client.i18n import t
 from coderelay.protocol.query_results import TrustShown, UntrustedText
 
 

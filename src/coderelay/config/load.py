@@ -7,14 +7,14 @@ from typing import Any
 
 from msgspec import Struct
 
+from coderelay.config.config_paths import OWN_FOLDER, folder_file, person_file
 from coderelay.config.mcp_json import mcp_json_file
-from coderelay.config.paths import OWN_FOLDER, folder_file, person_file
 from coderelay.config.redaction import hide_secrets
 from coderelay.config.setting_layers import folder_settings, person_settings
 from coderelay.config.settings import Language, Settings, Unattended
 from coderelay.config.trust import is_trusted, trust_file
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.languages import LANGUAGES, locale_language
+from coderelay.protocol.language_files import LANGUAGES, locale_language
 from coderelay.protocol.translatable import say
 
 FileStamps = tuple[tuple[int, int, int] | None, ...]

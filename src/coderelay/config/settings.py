@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import Meta, Struct
 
-from coderelay.models.provider import ProviderSettings
-from coderelay.protocol.languages import LANGUAGES
+from coderelay.models.known_providers import ProviderSettings
+from coderelay.protocol.language_files import LANGUAGES
 from coderelay.protocol.session_events import Mode, Persistence, Preset
 
 if TYPE_CHECKING:

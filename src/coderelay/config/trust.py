@@ -13,8 +13,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from coderelay.config.config_paths import folder_file
 from coderelay.config.display_path import display_path
-from coderelay.config.paths import folder_file
 from coderelay.config.setting_layers import folder_settings, person_settings
 from coderelay.config.settings import Settings
 from coderelay.protocol.errors import BadInput

@@ -9,9 +9,9 @@ from coderelay.protocol.asks import PermissionAsk
 from coderelay.protocol.errors import StoreDamaged, UnknownAsk
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import SessionId, the_id_meant
+from coderelay.protocol.projected_rows import AskRow, Summary
 from coderelay.protocol.queries import FindAsk, ListAsks, ListDecisions
-from coderelay.protocol.summary import AskRow, Summary
-from coderelay.session import open_asks as tail
+from coderelay.session import open_asks_from_tail as tail
 from coderelay.session.children import children
 from coderelay.session.state import AskState, State
 from coderelay.store.store import Store

@@ -9,14 +9,14 @@ from msgspec.structs import replace
 from coderelay.host.loaded_session import LoadedSession
 from coderelay.host.ownership import Ownership
 from coderelay.protocol.asks import By
-from coderelay.protocol.background_commands import BackgroundRow, End, Exited, Gone, StoppedBy
+from coderelay.protocol.background_command_end import BackgroundRow, End, Exited, Gone, StoppedBy
 from coderelay.protocol.commands import Accepted, Outcome, StopBackground, Unchanged
 from coderelay.protocol.errors import BadInput, StoreFailed, ToolFailed
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import BackgroundId, SessionId
 from coderelay.session import background_commands, decide
 from coderelay.session.state import BackgroundCommand, State
-from coderelay.workspace.processes.background_commands import BackgroundStatus
+from coderelay.workspace.processes.background_commands_interface import BackgroundStatus
 from coderelay.workspace.processes.processes import CannotStart, ProcessesLost, RunningCommand
 
 log = logging.getLogger(__name__)

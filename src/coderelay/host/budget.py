@@ -1,11 +1,11 @@
 """Spending limits: whether a session or a day has used up its budget, and the ask that follows."""
 
-from coderelay.host.configured_folders import ConfiguredFolders
-from coderelay.host.family import family_of
+from coderelay.host.folder_config import FolderConfigs
 from coderelay.host.loaded_sessions import LoadedSessions
+from coderelay.host.parent_and_child_queries import family_of
 from coderelay.protocol.asks import BudgetAsk
 from coderelay.protocol.ids import new_ask_id
-from coderelay.protocol.summary import Summary, day_of
+from coderelay.protocol.projected_rows import Summary, day_of
 from coderelay.session.children import AGENT
 from coderelay.session.state import State
 
@@ -15,7 +15,7 @@ _SESSIONS = 20  # how many are read at first; most days have fewer
 class Spending:
     """Decides whether people must be asked before more is spent than a session's folder allows."""
 
-    def __init__(self, sessions: LoadedSessions, folders: ConfiguredFolders) -> None:
+    def __init__(self, sessions: LoadedSessions, folders: FolderConfigs) -> None:
         self._sessions = sessions
         self._folders = folders
 

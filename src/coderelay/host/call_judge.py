@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from coderelay.client.tool_specs import tool_specs
-from coderelay.host.configured_folders import ConfiguredFolders, Folder
-from coderelay.host.deadlines import now
+from coderelay.client.built_in_tool_specs import tool_specs
+from coderelay.host.ask_deadlines import now
+from coderelay.host.folder_config import FolderConfig, FolderConfigs
 from coderelay.host.loaded_sessions import LoadedSessions
 from coderelay.host.new_ask import ask_about
 from coderelay.policy.approvals import ANY_MACHINE, SANDBOXES, in_force
@@ -24,8 +24,8 @@ from coderelay.protocol.ids import new_ask_id
 from coderelay.protocol.query_results import PermissionsShown
 from coderelay.protocol.session_events import Mode, Profile
 from coderelay.protocol.translatable import say
+from coderelay.session.outcome_without_running import Rejudge, outcome_without_running
 from coderelay.session.state import CallState, SessionSettings, State
-from coderelay.session.unrun_calls import Rejudge, outcome_without_running
 from coderelay.workspace.files.path_resolution import is_in, real_path
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 class CallJudge:
     """Applies the policy of a session's folder, with the approvals in force, to the session's calls."""
 
-    def __init__(self, sessions: LoadedSessions, folders: ConfiguredFolders) -> None:
+    def __init__(self, sessions: LoadedSessions, folders: FolderConfigs) -> None:
         self._sessions = sessions
         self._folders = folders
 
@@ -200,7 +200,9 @@ class CallJudge:
         pairs = zip(needs, verdicts, strict=True)
         return [_not_asked(need, verdict, settings.profile, skill) for need, verdict in pairs]
 
-    def _policy(self, settings: SessionSettings, state: State, beyond: Iterable[Approval], folder: Folder) -> Policy:
+    def _policy(
+        self, settings: SessionSettings, state: State, beyond: Iterable[Approval], folder: FolderConfig
+    ) -> Policy:
         return Policy(
             settings.mode,
             tool_specs(),

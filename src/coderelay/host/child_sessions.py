@@ -6,9 +6,9 @@ from contextlib import suppress
 
 from msgspec.structs import replace
 
-from coderelay.client.model_names import with_provider
-from coderelay.client.tool_specs import tool_specs
-from coderelay.host.context import HostContext, Send
+from coderelay.client.built_in_tool_specs import tool_specs
+from coderelay.client.model_choice import with_provider
+from coderelay.host.host_context import HostContext, Send
 from coderelay.host.loaded_session import LoadedSession
 from coderelay.host.tool_list_intersection import tools_in_both
 from coderelay.protocol.asks import By

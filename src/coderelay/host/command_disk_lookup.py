@@ -14,8 +14,8 @@ from msgspec import Struct
 from coderelay.policy.rules import Rules
 from coderelay.policy.shell.requested_rights import DiskFacts, without_rights
 from coderelay.protocol.secret_paths import is_often_shared, may_name_secret, secret_place
-from coderelay.workspace.trees.git_index import indexed_paths
-from coderelay.workspace.trees.repository import read_regular
+from coderelay.workspace.trees.git_index_parser import indexed_paths
+from coderelay.workspace.trees.project_repository import read_regular
 
 if TYPE_CHECKING:
     from coderelay.policy.shell.shown_files import ShownContent

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from coderelay.host.loaded_session import FollowerOfAll, LoadedSession
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live_updates import Live, join
-from coderelay.store.live_output_database import EVERY_SESSION, LiveFile, LivePiece
+from coderelay.store.live_output_database import EVERY_SESSION, LiveOutputDatabase, LivePiece
 
 _FOLLOW_SECONDS = 1.0
 _FOLLOWED_SECONDS = 0.25
@@ -41,7 +41,7 @@ class LiveRelay:
     """Sends and receives live pieces; the polling loop of the supervisor calls `tick` again and again. It does
     nothing in the first moments of a process, so that a short run pays nothing for followers that may never come."""
 
-    def __init__(self, file: LiveFile, starts_at: float) -> None:
+    def __init__(self, file: LiveOutputDatabase, starts_at: float) -> None:
         self._file = file
         self._outgoing: dict[SessionId, OutgoingLive] = {}
         self._followed: Mapping[SessionId, LoadedSession] = {}

@@ -9,14 +9,14 @@ from msgspec.structs import replace
 from coderelay.client.client import NO_CAPABILITIES, Capabilities
 from coderelay.client.lent_resources import Lent
 from coderelay.host import run_requirements
+from coderelay.host.ask_deadlines import now
 from coderelay.host.ask_queries import answer_ask_query, permissions_open
-from coderelay.host.context import HostContext
-from coderelay.host.deadlines import now
-from coderelay.host.family import children_of, waits_for, without_children
 from coderelay.host.feed import Feed
+from coderelay.host.host_context import HostContext
 from coderelay.host.loaded_session import LoadedSession
-from coderelay.host.readable_session_copy import export_state, write_snapshot
-from coderelay.host.session_commands import answer, carry_out
+from coderelay.host.parent_and_child_queries import children_of, waits_for, without_children
+from coderelay.host.session_command_dispatch import answer, carry_out
+from coderelay.host.session_json_copy import export_state, write_snapshot
 from coderelay.host.session_supervisor import SessionSupervisor
 from coderelay.host.surface_connection import Connection
 from coderelay.policy.approvals import ANY_MACHINE, approval_of
@@ -45,8 +45,8 @@ from coderelay.protocol.commands import (
 from coderelay.protocol.errors import CannotRun, StoreFailed, UnknownSession
 from coderelay.protocol.events import ApprovalGranted, Recorded, TurnUndone
 from coderelay.protocol.ids import APPROVALS, AskId, SessionId
+from coderelay.protocol.key_value_store import KeyValueStore
 from coderelay.protocol.live_updates import Live
-from coderelay.protocol.notebook import Notebook
 from coderelay.protocol.queries import (
     AnyQuery,
     ExpandCommand,
@@ -99,7 +99,7 @@ from coderelay.session.state import State, todos
 if TYPE_CHECKING:
     from coderelay.host.child_sessions import ChildSessions
     from coderelay.host.machine_queries import MachineQuery
-    from coderelay.host.session_inventory import SessionQuery
+    from coderelay.host.session_queries import SessionQuery
 
 
 class Host:
@@ -141,7 +141,7 @@ class Host:
 
             return await fork_session(loaded, command, self.context)
         if isinstance(command, SetSetting | TrustFolder):
-            from coderelay.host.config_changes import change_person_file  # imported late: people seldom do this
+            from coderelay.host.settings_and_trust import change_person_file  # imported late: people seldom do this
 
             return change_person_file(loaded, command, self.context, capabilities)
         if isinstance(command, MoveSession):
@@ -182,7 +182,9 @@ class Host:
                 folder = query.cwd if query.session is None else await self._folder(query.session)
                 return self.context.folders.settings_shown(run_requirements.existing_folder(folder or ""))
             case ShowTrust():
-                from coderelay.host.config_changes import untrusted_in  # imported late: people seldom ask for this
+                from coderelay.host.settings_and_trust import (
+                    untrusted_in,  # imported late: people seldom ask for this
+                )
 
                 return untrusted_in(await self.load(query.session), self.context, capabilities)
             case ListSessions():
@@ -265,8 +267,8 @@ class Host:
     def lend(self, session: SessionId, lent: Lent) -> Callable[[], None]:
         return self.context.lending.lend(session, lent)
 
-    def notebook(self, name: str) -> Notebook:
-        return self.store.notebook(name)
+    def key_value_store(self, name: str) -> KeyValueStore:
+        return self.store.key_value_store(name)
 
     def supervised(self) -> int:
         """How many sessions this process follows, works on or waits for."""
@@ -318,7 +320,7 @@ class Host:
         return run_requirements.require_folder(decide.require((await self.load(session)).state), self.context)
 
     async def _answer_about_session(self, query: "SessionQuery") -> object:
-        from coderelay.host.session_inventory import answer_session_query  # imported late: only people ask for this
+        from coderelay.host.session_queries import answer_session_query  # imported late: only people ask for this
 
         state = (await self.load(query.session)).state
         decide.require(state)

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from weakref import WeakValueDictionary, finalize
 
-from coderelay.host.deadlines import now
+from coderelay.host.ask_deadlines import now
 from coderelay.host.loaded_session import FollowerOfAll, LoadedSession
 from coderelay.protocol.asks import Approval
 from coderelay.protocol.errors import UnknownSession
 from coderelay.protocol.ids import APPROVALS, SessionId
-from coderelay.protocol.summary import Summary
+from coderelay.protocol.projected_rows import Summary
 from coderelay.session.state import State
 from coderelay.store.store import Store
 

@@ -6,9 +6,9 @@ from typing import Literal, Protocol
 
 from msgspec.structs import replace
 
-from coderelay.client.model_names import agent_for
-from coderelay.host.context import HostContext
-from coderelay.host.folder_mcp_servers import Servers
+from coderelay.client.model_choice import agent_for
+from coderelay.host.host_context import HostContext
+from coderelay.host.mcp_servers_interface import Servers
 from coderelay.host.ownership import Ownership
 from coderelay.host.run_requirements import (
     check_folder,
@@ -49,7 +49,7 @@ from coderelay.protocol.translatable import say
 from coderelay.session.children import running_calls
 from coderelay.session.state import SessionSettings, State
 from coderelay.store.store import Store
-from coderelay.workspace.files.disk import Disk
+from coderelay.workspace.files.confined_files import ConfinedFiles
 
 MachineQuery = (
     ListModels
@@ -259,7 +259,7 @@ async def read_file(query: ReadFile, settings: SessionSettings, context: HostCon
     BadInput."""
     named = (settings.cwd, *settings.folders)
     try:
-        full = Disk(named).locate(query.path)
+        full = ConfinedFiles(named).locate(query.path)
         folders = tuple(dict.fromkeys([*named, *map(os.path.realpath, named)]))
         if context.folders.of(settings.cwd).hidden({full, os.path.realpath(full)}, "default", folders):
             raise BadInput(say("{path} may hold secrets and is not shown", path=query.path))

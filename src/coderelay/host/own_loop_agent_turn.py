@@ -4,19 +4,19 @@ import asyncio
 import time
 from collections.abc import Callable
 
+from coderelay.host.agent_turn import AgentTurn
 from coderelay.host.loaded_session import carried_out
 from coderelay.host.snapshot_timing import before_prompt, changes_nothing, forget_wait
-from coderelay.host.turn import HostTurn
 from coderelay.protocol.asks import Allow, Answers, Decision, DenyAndStop, OfferAsk, PlanDecision
 from coderelay.protocol.calls import Call, Finished, Need, Outcome
 from coderelay.protocol.errors import Fenced
 from coderelay.protocol.events import AnyEvent, Judged, TreeTaken
 from coderelay.protocol.ids import CallId
-from coderelay.session import blocking_turns
+from coderelay.session import own_loop_agent_calls
 from coderelay.session.state import State
 
 
-class BlockingAgentTurn(HostTurn):
+class OwnLoopAgentTurn(AgentTurn):
     """This process goes on owning the session while people are asked. The snapshot of the files is taken before the
     agent begins, because nobody can know which of its calls changes files."""
 
@@ -27,11 +27,11 @@ class BlockingAgentTurn(HostTurn):
     _together = True
 
     @property
-    def continuation(self) -> blocking_turns.Continuation | None:
-        return blocking_turns.continuation(self.state)
+    def continuation(self) -> own_loop_agent_calls.Continuation | None:
+        return own_loop_agent_calls.continuation(self.state)
 
     def may_be_left(self) -> bool:
-        return self._is_mine(self.state) and blocking_turns.may_be_left(self.state, together=self._together)
+        return self._is_mine(self.state) and own_loop_agent_calls.may_be_left(self.state, together=self._together)
 
     async def set_up(self) -> None:
         self._ids, self._heard, self._began, self._trees = {}, set(), {}, asyncio.Lock()
@@ -68,7 +68,7 @@ class BlockingAgentTurn(HostTurn):
             self._began.setdefault(call.id, time.monotonic())
             async with self._trees:
                 await self._keep_files([call])
-        return blocking_turns.decision_on(self.state, call.id)
+        return own_loop_agent_calls.decision_on(self.state, call.id)
 
     async def heard(self, call: Call, need: Need, outcome: Outcome) -> str:
         asked = self._ids.get(call.id)
@@ -81,12 +81,14 @@ class BlockingAgentTurn(HostTurn):
                 await self._write_tree(forget_wait(self.state))
         runs_hooks = isinstance(outcome, Finished) and self._should_run_hooks(call.id)
         if asked is None:  # nobody knows of it yet, so it is recorded before anything else can happen
-            await self._write(lambda state: blocking_turns.record_end(state, call, need, outcome, ms))
+            await self._write(lambda state: own_loop_agent_calls.record_end(state, call, need, outcome, ms))
         try:
             if runs_hooks:
                 outcome = await self._run_hooks(call, need, outcome)
         finally:  # whoever stops the turn ends the hooks, and what the agent told is kept
-            await carried_out(self._write(lambda state: blocking_turns.record_end(state, call, need, outcome, ms)))
+            await carried_out(
+                self._write(lambda state: own_loop_agent_calls.record_end(state, call, need, outcome, ms))
+            )
         return outcome.feedback if isinstance(outcome, Finished) else ""
 
     def _should_run_hooks(self, call_id: CallId) -> bool:
@@ -110,16 +112,16 @@ class BlockingAgentTurn(HostTurn):
                 await self._leave_files()
 
         def decide(state: State) -> list[AnyEvent]:
-            return blocking_turns.propose(state, call, blocking_turns.with_grant(state, judged, call))
+            return own_loop_agent_calls.propose(state, call, own_loop_agent_calls.with_grant(state, judged, call))
 
         await self._write(decide)
 
     async def _release(self, call_id: CallId) -> None:
         """Wait for the decision on a call, and write what follows from it."""
         self._together = self._context.folders.of(self.settings.cwd).settings.batch.release == "together"
-        await self._until(lambda state: blocking_turns.is_released(state, call_id, together=self._together))
+        await self._until(lambda state: own_loop_agent_calls.is_released(state, call_id, together=self._together))
         rejudge = await self._context.judging.rejudge(self.state)
-        await self._write(lambda state: blocking_turns.release(state, call_id, rejudge))
+        await self._write(lambda state: own_loop_agent_calls.release(state, call_id, rejudge))
 
     async def _judge(self, call: Call, need: Need) -> Judged:
         judged = await self._context.judging.judge(self.state, [call], [need])

@@ -3,8 +3,8 @@
 import os
 
 from coderelay.config.settings import Settings
-from coderelay.host.context import HostContext
-from coderelay.host.turn import HostTurn
+from coderelay.host.agent_turn import AgentTurn
+from coderelay.host.host_context import HostContext
 from coderelay.protocol.calls import Call, CommandEnd, Failed, Finished
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.translatable import say
@@ -21,7 +21,7 @@ class PersonShell:
     def __init__(self, context: HostContext) -> None:
         self._context = context
 
-    async def run(self, turn: HostTurn) -> None:
+    async def run(self, turn: AgentTurn) -> None:
         while True:
             match turn.next_action():
                 case RunCall(call_id):
@@ -31,7 +31,7 @@ class PersonShell:
                 case _:
                     return
 
-    async def _effect(self, turn: HostTurn, call: Call) -> Finished | Failed:
+    async def _effect(self, turn: AgentTurn, call: Call) -> Finished | Failed:
         command, cwd = turn.state.calls[call.id].judged.need.command, turn.settings.cwd
         env = own_environment(os.environ)  # without variables learned from other programs' files
         shell = find_program("bash", env.get("PATH", ""), ()) or "/bin/bash"

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import msgspec
 
-from coderelay.client.views.message_blocks import COWORK, blocks_of, read_message
+from coderelay.client.views.cowork_message_parser import COWORK, blocks_of, read_message
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import MessageKept
 from coderelay.protocol.ids import CallId, MessageId, TurnId, new_id

@@ -3,7 +3,7 @@ installed, its model reachable."""
 
 import os
 
-from coderelay.host.context import HostContext
+from coderelay.host.host_context import HostContext
 from coderelay.protocol.errors import BadInput, CannotRun
 from coderelay.protocol.translatable import say
 from coderelay.session import shell_turns

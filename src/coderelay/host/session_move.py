@@ -1,6 +1,6 @@
 """Moves a session to this machine, with its children."""
 
-from coderelay.host.context import HostContext
+from coderelay.host.host_context import HostContext
 from coderelay.host.loaded_session import LoadedSession
 from coderelay.protocol.commands import Accepted, MoveSession, Outcome, Unchanged
 from coderelay.protocol.errors import CannotRun

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
-from coderelay.host.context import HostContext, Send
-from coderelay.host.deadlines import expire
-from coderelay.host.deadlines import now as wall_clock
+from coderelay.host.ask_deadlines import expire
+from coderelay.host.ask_deadlines import now as wall_clock
+from coderelay.host.host_context import HostContext, Send
 from coderelay.host.loaded_session import FollowerOfAll, LoadedSession
 from coderelay.host.run_requirements import may_claim
-from coderelay.host.sessions_by_need import SessionsByNeed
+from coderelay.host.supervised_session_index import SupervisedSessionIndex
 from coderelay.host.worker import Worker
 from coderelay.protocol.errors import StoreDamaged, StoreFailed
 from coderelay.protocol.ids import SessionId
@@ -37,7 +37,7 @@ class SessionSupervisor:
     def __init__(self, context: HostContext, send: Send) -> None:
         self._context = context
         self._send = send
-        self._supervised = SessionsByNeed()
+        self._supervised = SupervisedSessionIndex()
         self._workers: dict[SessionId, tuple[Worker, asyncio.Task[None]]] = {}
         self._running: dict[SessionId, LoadedSession] = {}  # those that have a worker
         self._retry_at: dict[SessionId, float] = {}

@@ -9,8 +9,8 @@ from coderelay.client.lent_resources import Lent
 from coderelay.protocol.commands import Command, Outcome
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import SessionId
+from coderelay.protocol.key_value_store import KeyValueStore
 from coderelay.protocol.live_updates import Live
-from coderelay.protocol.notebook import Notebook
 from coderelay.protocol.queries import Query, Value
 
 if TYPE_CHECKING:
@@ -46,5 +46,5 @@ class Connection:
     def lend(self, session: SessionId, lent: Lent) -> Callable[[], None]:
         return self._host.lend(session, lent)
 
-    def notebook(self, name: str) -> Notebook:
-        return self._host.notebook(name)
+    def key_value_store(self, name: str) -> KeyValueStore:
+        return self._host.key_value_store(name)

@@ -9,13 +9,13 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from coderelay.agents.agent import Agent
-from coderelay.host.context import HostContext, Send
-from coderelay.host.deadlines import now
+from coderelay.host.agent_turn import AgentTurn
+from coderelay.host.ask_deadlines import now
+from coderelay.host.host_context import HostContext, Send
 from coderelay.host.loaded_session import LoadedSession
-from coderelay.host.readable_session_copy import write_snapshot
 from coderelay.host.run_requirements import is_on_other_machine, may_claim, why_cannot_run
+from coderelay.host.session_json_copy import write_snapshot
 from coderelay.host.snapshot_timing import files_left, large_repository_prepared
-from coderelay.host.turn import HostTurn
 from coderelay.host.turn_files import OpenTurnFiles
 from coderelay.protocol.calls import Outcome
 from coderelay.protocol.errors import CoderError, Fenced, StoreFailed
@@ -23,7 +23,7 @@ from coderelay.protocol.events import AnyEvent, Ending, TurnEnded
 from coderelay.protocol.ids import BackgroundId, CallId, OwnerId, TurnId, new_id
 from coderelay.protocol.live_updates import Notice
 from coderelay.protocol.session_events import Persistence
-from coderelay.session import background_commands, blocking_turns, shell_turns, turn_events
+from coderelay.session import background_commands, own_loop_agent_calls, shell_turns, turn_events
 from coderelay.session.children import open_tasks, stop_orphan
 from coderelay.session.next_action import EndTurn, needs_owner, next_action
 from coderelay.session.state import State
@@ -38,7 +38,7 @@ FILES_LEFT_SECONDS = 10.0
 class Runner(Protocol):
     """Something that carries on a turn until it ends or waits for people. Raises if it cannot."""
 
-    async def run(self, turn: HostTurn) -> None: ...
+    async def run(self, turn: AgentTurn) -> None: ...
 
 
 class Worker:
@@ -204,14 +204,14 @@ class Worker:
         if self._loaded.state.turn is None and not self._loaded.state.deleted and not self._is_elsewhere:
             await write_snapshot(self._loaded, self._context.agents)
 
-    def _turn_type(self) -> type[HostTurn]:
+    def _turn_type(self) -> type[AgentTurn]:
         if not self._loaded.state.is_blocking:
-            return HostTurn
-        from coderelay.host.own_loop_agent_turn import BlockingAgentTurn  # imported late: most agents do not block
+            return AgentTurn
+        from coderelay.host.own_loop_agent_turn import OwnLoopAgentTurn  # imported late: most agents do not block
 
-        return BlockingAgentTurn
+        return OwnLoopAgentTurn
 
-    async def _run_agent(self, agent: Runner, turn: HostTurn) -> str | None:
+    async def _run_agent(self, agent: Runner, turn: AgentTurn) -> str | None:
         """Run the agent on the turn. Returns why the turn failed, if it did. A stop, a deletion, a new owner or asks
         that nobody answers in time cancel the agent."""
         self._is_left = False
@@ -245,9 +245,11 @@ class Worker:
         """Give up the session, whose agent has ended, until the asks of its turn are answered. If they were answered
         meanwhile, the next claim carries the turn on."""
         me = await self._context.ownership.me()
-        await self._loaded.append(lambda state: blocking_turns.park(state) if state.owner == me else [], epoch=epoch)
+        await self._loaded.append(
+            lambda state: own_loop_agent_calls.park(state) if state.owner == me else [], epoch=epoch
+        )
 
-    async def _settle(self, turn: HostTurn, error: str | None) -> None:
+    async def _settle(self, turn: AgentTurn, error: str | None) -> None:
         """End a turn that its agent left open. A turn that waits for people has no owner, so it is not ours to
         end."""
         me = await self._context.ownership.me()
@@ -290,7 +292,7 @@ class Worker:
         return PersonShell(self._context)
 
 
-async def _run(agent: Runner, turn: HostTurn, files: OpenTurnFiles) -> None:
+async def _run(agent: Runner, turn: AgentTurn, files: OpenTurnFiles) -> None:
     async with large_repository_prepared(turn.settings.cwd, files):
         await turn.set_up()
         await agent.run(turn)

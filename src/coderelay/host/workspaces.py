@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from coderelay.agents.agent import Turn
-from coderelay.host.configured_folders import ConfiguredFolders
-from coderelay.host.resource_lending import ResourceLending
+from coderelay.host.folder_config import FolderConfigs
+from coderelay.host.resources_lent_by_clients import ResourcesLentByClients
 from coderelay.workspace.processes.environment import command_environment
 from coderelay.workspace.processes.processes import Processes
-from coderelay.workspace.processes.session_processes import CommandContext
+from coderelay.workspace.processes.session_command_runner import CommandContext
 from coderelay.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ class Workspaces:
         self,
         home: str,
         env: Mapping[str, str],
-        folders: ConfiguredFolders,
+        folders: FolderConfigs,
         processes: Processes,
-        lending: ResourceLending,
+        lending: ResourcesLentByClients,
     ) -> None:
         self._home = home
         self._env = env

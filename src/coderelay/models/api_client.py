@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 
 from coderelay.http.client import HttpClient, Response
 from coderelay.http.sse import EventStream
-from coderelay.models.http_error import reason_in, refusal
+from coderelay.models.api_errors import reason_in, refusal
 from coderelay.models.model import check_event_size
 from coderelay.protocol.errors import ModelFailed
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from coderelay.session.transcript import Message
+from coderelay.session.model_messages import Message
 
 Part = TypeVar("Part")
 

@@ -15,7 +15,7 @@ from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import StopReason
 from coderelay.protocol.session_events import Think
 from coderelay.protocol.translatable import say
-from coderelay.session.transcript import AssistantMessage, Message
+from coderelay.session.model_messages import AssistantMessage, Message
 
 _NOT_SHOWN = "(What should be here is an image. It is not shown: this model is not known to see images.)"
 _NONE = r"gpt-(5\.\d|[6-9])|gemini-2\.5-flash"  # models that can leave out thinking altogether

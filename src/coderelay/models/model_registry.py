@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 from coderelay.http.address import parse_address, without_user
 from coderelay.models.api_client import ApiClient
 from coderelay.models.catalog import card_of, cheap_of, full_name, models_of
+from coderelay.models.known_providers import KNOWN, Kind, Provider, ProviderSettings
 from coderelay.models.model import Model
 from coderelay.models.model_card import Card
-from coderelay.models.provider import KNOWN, Kind, Provider, ProviderSettings
 from coderelay.protocol.errors import CannotRun, ModelFailed
 from coderelay.protocol.translatable import say
 
 if TYPE_CHECKING:
-    from coderelay.models.local.local_models import LocalModels
+    from coderelay.models.local.weights_server_process import LocalModels
 
 
 class ModelRegistry:
@@ -116,7 +116,7 @@ class ModelRegistry:
 
     def _local_models(self) -> "LocalModels":
         if self._local is None:
-            from coderelay.models.local.local_models import LocalModels  # only where weights are run
+            from coderelay.models.local.weights_server_process import LocalModels  # only where weights are run
 
             self._local = LocalModels(self._env)
         return self._local
@@ -213,7 +213,7 @@ def _form(kind: Kind, card: Card) -> Callable[[str, Card, ApiClient], Model]:
 
             return OpenAIResponses
         case "openai-chat" if card.calls == "schema":
-            from coderelay.models.schema_chat.model import SchemaChat
+            from coderelay.models.json_schema_chat.model import SchemaChat
 
             return SchemaChat
         case "openai-chat":

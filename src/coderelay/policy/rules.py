@@ -14,7 +14,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from coderelay.policy.rule_patterns import host_matches, host_of, is_host_pattern, matches
+from coderelay.policy.path_and_host_patterns import host_matches, host_of, is_host_pattern, matches
 from coderelay.protocol.calls import Need, ToolSpecs
 
 EXPECTED = (

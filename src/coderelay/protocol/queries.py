@@ -8,10 +8,11 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct
 
 from coderelay.protocol.asks import Approval
-from coderelay.protocol.background_commands import BackgroundRow
+from coderelay.protocol.background_command_end import BackgroundRow
 from coderelay.protocol.content import Image
 from coderelay.protocol.events import PromptAdmitted
 from coderelay.protocol.ids import PromptId, SessionId, TurnId
+from coderelay.protocol.projected_rows import AskRow, Messages, Summary
 from coderelay.protocol.query_results import (
     AgentShown,
     CommandsShown,
@@ -34,7 +35,6 @@ from coderelay.protocol.query_results import (
     TrustShown,
     TurnShown,
 )
-from coderelay.protocol.summary import AskRow, Messages, Summary
 
 Value = TypeVar("Value", covariant=True)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from coderelay.protocol.asks import Approval, By, Unanswered
-from coderelay.protocol.background_commands import End
+from coderelay.protocol.background_command_end import End
 from coderelay.protocol.content import Image
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
 from coderelay.protocol.machine_identity import MachineIdentity

@@ -3,7 +3,7 @@
 Packages below the surfaces write `say("{path} does not exist", path=path)`. The result is an ordinary English string
 that remembers its template and values, so it can be the message of an error or the reason of a verdict. A stored
 struct keeps the plain English text, and the template and values beside it in `said`. A surface translates it into the
-person's language; see `coderelay.client.language`.
+person's language; see `coderelay.client.i18n`.
 """
 
 import re

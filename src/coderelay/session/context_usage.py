@@ -9,8 +9,8 @@ from coderelay.protocol.calls import Call, Finished, ToolSpec
 from coderelay.protocol.content import text_of
 from coderelay.protocol.events import CallProposed, HistoryCompacted, MessageAdded
 from coderelay.protocol.query_results import ContextShown
+from coderelay.session.model_messages import BYTES_PER_TOKEN, IMAGE_BYTES, cut_for_model, result_text
 from coderelay.session.state import State
-from coderelay.session.transcript import BYTES_PER_TOKEN, IMAGE_BYTES, cut_for_model, result_text
 
 _PARTS = ("system prompt", "tools", "notes", "summary", "prompts", "answers", "tool calls", "results", "images")
 

@@ -51,9 +51,8 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import PromptId, SessionId
 from coderelay.protocol.translatable import with_template
-from coderelay.session import verbatim_messages
+from coderelay.session import agent_program_messages
 from coderelay.session.background_commands import over_topic
-from coderelay.session.model_history import clear, leave_behind, see, undo
 from coderelay.session.settings_changes import first_settings, joined, values, without
 from coderelay.session.state import (
     AskState,
@@ -65,6 +64,7 @@ from coderelay.session.state import (
     SessionSettings,
     State,
 )
+from coderelay.session.undo_and_clear import clear, leave_behind, see, undo
 
 
 def fold(session: SessionId, log: Iterable[Recorded]) -> State:
@@ -157,7 +157,7 @@ def apply(state: State, recorded: Recorded) -> None:
             if state.settings is not None:
                 state.settings = replace(state.settings, agent_session_id=event.agent_session_id)
         case MessageKept() as event:
-            verbatim_messages.see(state, event)
+            agent_program_messages.see(state, event)
         case SessionDeleted():
             _delete(state)
         case PartialsKept() as event:

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from coderelay.protocol.calls import Call, ToolSpec
 from coderelay.protocol.content import Image, Thinking, text_of, thinking_of
+from coderelay.session.model_messages import AssistantMessage, Message, ToolMessage, UserMessage, transcript
 from coderelay.session.state import State, calls_of
-from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage, transcript
 
 _ID_CHARACTERS = 40  # the most that OpenAI accepts
 

@@ -4,7 +4,7 @@ import msgspec
 from msgspec import Struct, field
 
 from coderelay.protocol.asks import Approval, Ask, By, Decision
-from coderelay.protocol.background_commands import End
+from coderelay.protocol.background_command_end import End
 from coderelay.protocol.calls import Call, Finished, Outcome
 from coderelay.protocol.content import Image, Usage
 from coderelay.protocol.events import (
@@ -24,9 +24,9 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
 from coderelay.protocol.machine_identity import MachineIdentity
+from coderelay.protocol.projected_rows import Phase
 from coderelay.protocol.query_results import Item, TodoArguments
 from coderelay.protocol.session_events import Mode, Preset, Profile, SessionConfigured, Think
-from coderelay.protocol.summary import Phase
 
 
 class SessionSettings(Struct, frozen=True):

@@ -34,7 +34,7 @@ from coderelay.protocol.events import (
     TurnUndone,
     asks_in,
 )
-from coderelay.protocol.summary import Phase, Summary, day_of, title_from
+from coderelay.protocol.projected_rows import Phase, Summary, day_of, title_from
 from coderelay.session.settings_changes import joined, values, without
 
 _PROMPT_CHARS = 2000

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from coderelay.protocol.asks import BudgetAsk, OfferAsk, PermissionAsk, PlanAsk
-from coderelay.protocol.background_commands import Gone
+from coderelay.protocol.background_command_end import Gone
 from coderelay.protocol.calls import Denied, Outcome, Stopped, Unknown
 from coderelay.protocol.content import Usage, plus, text_of
 from coderelay.protocol.events import (
@@ -36,11 +36,11 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, OwnerId, TurnId
 from coderelay.protocol.session_events import Persistence
-from coderelay.session import background_commands, blocking_turns
+from coderelay.session import background_commands, own_loop_agent_calls
 from coderelay.session.next_action import EndTurn, next_action
+from coderelay.session.outcome_without_running import Rejudge, cut_short, outcome_without_running
 from coderelay.session.shell_turns import SHELL, first_events
 from coderelay.session.state import CallState, OpenTurn, State
-from coderelay.session.unrun_calls import Rejudge, cut_short, outcome_without_running
 
 STEP_LIMIT = "step limit reached"
 
@@ -101,7 +101,7 @@ def _take(state: State, claim: Claim) -> list[AnyEvent]:
         case _:
             pass
     if state.is_blocking:
-        return [claimed, *blocking_turns.end_orphaned_calls(state, claim.ends, claim.rejudge)]
+        return [claimed, *own_loop_agent_calls.end_orphaned_calls(state, claim.ends, claim.rejudge)]
     running = [each for each in state.open_calls() if each.started_epoch is not None]
     lost = [_ended(each, claim.ends.get(each.call.id, Unknown())) for each in running]
     waiting = [each for each in state.open_calls() if each.started_epoch is None]
@@ -133,7 +133,7 @@ def after_message(
         steps = turn.steps + (message.author == "model")
         if prolonged := prolong(turn, why_go_on, steps):
             return [message, *prolonged]
-        left = blocking_turns.end_open_calls(state) if state.is_blocking else []
+        left = own_loop_agent_calls.end_open_calls(state) if state.is_blocking else []
         if message.author == "workflow":
             return [message, *finish(state, now=now, tree=tree)]
         ended = _turn_ended(
@@ -177,7 +177,7 @@ def finish(state: State, *, now: int, tree: str = "", why_go_on: str = "") -> li
     reason = last.stop_reason if last is not None else "end_turn"
     if turn.stop_requested:
         return []
-    left = blocking_turns.end_open_calls(state) if state.is_blocking else []
+    left = own_loop_agent_calls.end_open_calls(state) if state.is_blocking else []
     return [*left, _turn_ended(turn, "done", now, stop_reason=reason, tree=tree)]
 
 

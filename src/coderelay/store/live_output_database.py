@@ -44,7 +44,7 @@ class LivePiece(Struct, frozen=True):
     live: Live
 
 
-class LiveFile:
+class LiveOutputDatabase:
     """Times are from the machine's monotonic clock, which all its processes share."""
 
     def __init__(self, path: str, me: OwnerId) -> None:

@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from coderelay.protocol.events import AnyEvent, Recorded
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.notebook import Notebook
-from coderelay.protocol.summary import MessageRow, Messages, Summary
+from coderelay.protocol.key_value_store import KeyValueStore
+from coderelay.protocol.projected_rows import MessageRow, Messages, Summary
 
 
 class Projection(Protocol):
@@ -107,13 +107,13 @@ class Store(Protocol):
         A message id counts once per session: the first one stays."""
         ...
 
-    def notebook(self, name: str) -> Notebook:
-        """The notebook with this name: what a surface keeps for itself, in no session's log."""
+    def key_value_store(self, name: str) -> KeyValueStore:
+        """The key-value store with this name: what a surface keeps for itself, in no session's log."""
         ...
 
     def change_counter(self) -> int:
         """Return a number that changes whenever any process has appended something, and seldom otherwise (an entry of
-        a notebook may change it). Costs microseconds."""
+        a key-value store may change it). Costs microseconds."""
         ...
 
     async def rebuild(self) -> None:

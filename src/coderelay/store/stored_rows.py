@@ -11,8 +11,8 @@ from coderelay.protocol.codec import decode, encode, kind_of
 from coderelay.protocol.errors import BadInput, StoreDamaged
 from coderelay.protocol.events import AnyEvent, Recorded, SessionClaimed, SessionDeleted
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.notebook import Change
-from coderelay.protocol.summary import MessageRow, Messages, Summary
+from coderelay.protocol.key_value_store import Change
+from coderelay.protocol.projected_rows import MessageRow, Messages, Summary
 
 Damaged = Callable[[str, str], StoreDamaged]
 """Makes the engine's exception from what is damaged, and why."""
@@ -87,7 +87,7 @@ def messages_read(rows: Sequence[tuple[Any, ...]]) -> Messages:
 
 
 def checked_changes(changes: Sequence[Change]) -> None:
-    """Raise BadInput for a key of a notebook that cannot be stored."""
+    """Raise BadInput for a key of a key-value store that cannot be stored."""
     for each in changes:
         if not is_key(each.key):
             raise BadInput(
@@ -96,7 +96,7 @@ def checked_changes(changes: Sequence[Change]) -> None:
 
 
 def is_key(text: str) -> bool:
-    """Whether an entry of a notebook may have this key."""
+    """Whether an entry of a key-value store may have this key."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -105,6 +105,6 @@ def is_key(text: str) -> bool:
 
 
 def new_version() -> int:
-    """A version for the entries of one write to a notebook. It is random, so that it tells whether that very write
-    has arrived, and so that an entry that was erased and made anew never has an old version."""
+    """A version for the entries of one write to a key-value store. It is random, so that it tells whether that very
+    write has arrived, and so that an entry that was erased and made anew never has an old version."""
     return int.from_bytes(os.urandom(7)) + 1

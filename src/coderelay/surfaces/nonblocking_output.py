@@ -209,7 +209,7 @@ def finish(code: int) -> int:
         return code
     if isinstance(error, BrokenPipeError):
         return _NOBODY_READS
-    from coderelay.client.language import t
+    from coderelay.client.i18n import t
 
     told = t("cannot write to standard output: {problem}", problem=error.strerror)
     sys.stderr.write(f"coder: {told}\n")

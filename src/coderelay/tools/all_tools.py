@@ -8,7 +8,7 @@ from typing import Any
 from coderelay.protocol.calls import ToolSpecs
 from coderelay.tools.ask_user import AskUser
 from coderelay.tools.bash import Bash
-from coderelay.tools.bash_background import BashOutput, BashStop
+from coderelay.tools.bash_output_and_stop import BashOutput, BashStop
 from coderelay.tools.edit import Edit
 from coderelay.tools.glob import GlobFiles
 from coderelay.tools.grep import Grep

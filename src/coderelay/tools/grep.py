@@ -25,7 +25,7 @@ _COUNTING_SECONDS = 0.5
 _OUTPUT_BYTES = 4 * 1024 * 1024
 _SCRIPT = (
     "import sys; sys.path.insert(0, sys.argv[1]); "
-    "from coderelay.tools.search.py_grep import main; sys.exit(main(*sys.argv[2:]))"
+    "from coderelay.tools.search.grep_process import main; sys.exit(main(*sys.argv[2:]))"
 )
 
 
@@ -102,7 +102,7 @@ def _check(arguments: GrepArguments) -> None:
 
 
 async def _search(arguments: GrepArguments, start: SearchRoot, workspace: Workspace) -> tuple[Ended, list[Match]]:
-    """Search in a separate process (`search/py_grep.py`): a regular expression can take forever and cannot be
+    """Search in a separate process (`search/grep_process.py`): a regular expression can take forever and cannot be
     interrupted."""
     above = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     wanted = [start.root, start.folder, start.file, arguments.pattern, "" if start.file else arguments.glob]
@@ -118,7 +118,7 @@ async def _search(arguments: GrepArguments, start: SearchRoot, workspace: Worksp
         raise ToolFailed(say("the search could not be started: {why}", why=error)) from error
     except ProcessesLost as error:
         raise ToolFailed("the search was interrupted") from error
-    from coderelay.tools.search.py_grep import BAD_PATTERN
+    from coderelay.tools.search.grep_process import BAD_PATTERN
 
     if ended.exit_code == BAD_PATTERN:
         raise ToolFailed(say("invalid regular expression: {why}", why=_short(ended.output)))

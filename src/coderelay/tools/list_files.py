@@ -6,7 +6,7 @@ from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
 from coderelay.tools.search.search_root import SearchRoot, resolve_search_root
-from coderelay.workspace.files.disk import FolderEntry
+from coderelay.workspace.files.confined_files import FolderEntry
 from coderelay.workspace.files.path_resolution import shown
 from coderelay.workspace.workspace import Workspace
 

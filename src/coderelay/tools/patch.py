@@ -19,7 +19,7 @@ from coderelay.tools.editing.file_changes import (
 )
 from coderelay.tools.editing.preview import need_of
 from coderelay.tools.editing.text_file import TextFile, text_file
-from coderelay.workspace.files.disk import FileContent
+from coderelay.workspace.files.confined_files import FileContent
 from coderelay.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _changes(
 
 
 def _patched(patch: "FilePatch", data: bytes | None, shown: str) -> bytes | None:
-    from coderelay.tools.editing.hunks import apply_hunks
+    from coderelay.tools.editing.apply_hunks import apply_hunks
 
     if patch.kind == "add":
         if data is not None:

@@ -15,7 +15,7 @@ from coderelay.tools.editing.file_changes import (
 )
 from coderelay.tools.editing.preview import need_of
 from coderelay.tools.editing.text_file import lines_of, text_file
-from coderelay.workspace.files.disk import FileContent
+from coderelay.workspace.files.confined_files import FileContent
 from coderelay.workspace.workspace import Workspace
 
 _UNREAD = (

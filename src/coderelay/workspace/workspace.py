@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.errors import ToolFailed
-from coderelay.workspace.files.disk import Disk
-from coderelay.workspace.files.file_access import Editor, EditorFiles, Files, FilesOnDisk
+from coderelay.workspace.files.confined_files import ConfinedFiles
+from coderelay.workspace.files.disk_or_editor_files import Editor, EditorFiles, Files, FilesOnDisk
 from coderelay.workspace.files.read_tracking import FileReadTracker
-from coderelay.workspace.processes.background_commands import Background, no_background
+from coderelay.workspace.processes.background_commands_interface import Background, no_background
 from coderelay.workspace.processes.processes import OnOutput, Processes
-from coderelay.workspace.processes.session_processes import CommandContext, Commands
+from coderelay.workspace.processes.session_command_runner import CommandContext, SessionCommandRunner
 
 if TYPE_CHECKING:
     from coderelay.workspace.sandbox.session_sandbox import Sandbox
@@ -46,8 +46,8 @@ class Workspace:
         hidden: Hidden = nothing_hidden,
     ) -> None:
         """`folders` may be used in addition to `root`. `sandbox` opens the sandbox for commands in these folders.
-        Commands get the `variables` in addition to the `environment`."""
-        self.disk = Disk([root, *folders])
+        SessionCommandRunner get the `variables` in addition to the `environment`."""
+        self.disk = ConfinedFiles([root, *folders])
         self.files: Files = FilesOnDisk(self.disk) if editor is None else EditorFiles(self.disk, editor)
         self.known = FileReadTracker() if known is None else known
         self.background: Callable[[], Background] = no_background
@@ -56,7 +56,7 @@ class Workspace:
         self.processes = processes
         roots = self.disk.roots
         opened = None if sandbox is None else lambda: sandbox(roots)
-        self.commands = Commands(
+        self.commands = SessionCommandRunner(
             processes, environment, self.disk.root, sandbox=opened, wanted=wanted, variables=variables
         )
         self.environment = environment

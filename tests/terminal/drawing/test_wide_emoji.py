@@ -2,7 +2,7 @@ import pytest
 from prompt_toolkit.utils import get_cwidth
 from rich.cells import cell_len
 
-from coderelay.surfaces.terminal.drawing.escape_sequences import without_wide_joins
+from coderelay.surfaces.terminal.drawing.sanitizing import without_wide_joins
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from functools import partial
 
 import msgspec
 
-from coderelay.agents.guide import turn_scripts
+from coderelay.agents.guide import tool_call_scripts
 from coderelay.agents.guide.replies import GuideReplies
-from coderelay.agents.guide.turn_scripts import (
+from coderelay.agents.guide.tool_call_scripts import (
     Proposal,
-    TurnScript,
+    ToolCallScript,
     create_file,
     find_files,
     list_files,
@@ -32,12 +32,12 @@ _NEW = r"(?:create|make|add|write)(?: an?| the)?(?: new| empty)* file(?: called|
 _NEW_ZH = r"(?:创建|新建|写)(?:一个)?[新空]?的?文件\s*(?P<path>[^\s，,：:]+?)"
 _SHOW = r"(?:show(?: me)? )?(?:the |my )?"
 _SHOW_ZH = r"(?:列出|显示|查看|看看|看一下)(?:一下)?"
-Begin = Callable[..., TurnScript]
-_STATUS: Begin = partial(turn_scripts.run, command="git status --short --branch")
-_DIFF: Begin = partial(turn_scripts.run, command="git diff HEAD --stat --patch")
-_CONNECT: Begin = partial(turn_scripts.tell, topic="connect")
-_COMMANDS: Begin = partial(turn_scripts.tell, topic="commands")
-_HELP: Begin = partial(turn_scripts.tell, topic="help")
+Begin = Callable[..., ToolCallScript]
+_STATUS: Begin = partial(tool_call_scripts.run, command="git status --short --branch")
+_DIFF: Begin = partial(tool_call_scripts.run, command="git diff HEAD --stat --patch")
+_CONNECT: Begin = partial(tool_call_scripts.tell, topic="connect")
+_COMMANDS: Begin = partial(tool_call_scripts.tell, topic="commands")
+_HELP: Begin = partial(tool_call_scripts.tell, topic="help")
 INTENTS: tuple[tuple[Begin, str], ...] = (
     (create_file, rf"{_NEW} {_PATH}(?:,? (?:with|containing)(?: the)?(?: contents?| text)?:?|:)\s+(?P<content>.+)"),
     (create_file, rf"(?:write|put|save) (?P<content>.+) (?:in)?to (?:an? |the )?(?:new )?(?:file )?{_FILE}"),
@@ -46,15 +46,15 @@ INTENTS: tuple[tuple[Begin, str], ...] = (
     (create_file, rf"[把将]\s*(?P<content>.+?)\s*写[入到进](?:文件)?\s*{_FILE}[中里]?"),
     (create_file, _NEW_ZH),
     (
-        turn_scripts.outline_readme,
+        tool_call_scripts.outline_readme,
         r"(?:outline|summari[sz]e|show(?: me)?)(?: the outline of)?(?: the)? readme(?:\.md)?",
     ),
     (
-        turn_scripts.outline_readme,
+        tool_call_scripts.outline_readme,
         r"(?:概括|概述|总结|列出|显示|查看)(?:一下)?\s*readme(?:\.md)?\s*(?:的?(?:大纲|结构|目录))?",
     ),
-    (turn_scripts.run_tests, r"(?:run|execute)(?: all)?(?: of)?(?: the| my| our)?(?: unit)? tests?(?: suite)?"),
-    (turn_scripts.run_tests, r"(?:运行|跑|执行)(?:一下|一遍)?(?:所有|全部)?的?(?:单元)?测试"),
+    (tool_call_scripts.run_tests, r"(?:run|execute)(?: all)?(?: of)?(?: the| my| our)?(?: unit)? tests?(?: suite)?"),
+    (tool_call_scripts.run_tests, r"(?:运行|跑|执行)(?:一下|一遍)?(?:所有|全部)?的?(?:单元)?测试"),
     (_DIFF, rf"{_SHOW}(?:git )?(?:diff|changes)|what (?:has |was |did i )?changed?"),
     (_DIFF, rf"(?:{_SHOW_ZH})?\s*(?:git\s*)?(?:diff|差异|改动|修改)|改了些?什么"),
     (_STATUS, rf"{_SHOW}(?:git )?status|(?:{_SHOW_ZH})?\s*(?:git|仓库)\s*的?(?:状态|status)"),
@@ -103,7 +103,7 @@ def next_step(state: State, other_agents: Callable[[], Sequence[str]]) -> Call |
     return words.say("another_version") if step is None else step
 
 
-def replay(script: TurnScript, calls: Sequence[CallState]) -> Proposal | str | None:
+def replay(script: ToolCallScript, calls: Sequence[CallState]) -> Proposal | str | None:
     """Replay a script from its beginning with the outcomes of its calls from the log, so that any process can go on
     with it. Returns None if the calls in the log are not those of this script."""
     try:
@@ -121,11 +121,11 @@ def _json(proposal: Proposal) -> str:
     return msgspec.json.encode(proposal.arguments).decode()
 
 
-def script_for(text: str, words: GuideReplies) -> TurnScript:
+def script_for(text: str, words: GuideReplies) -> ToolCallScript:
     return _find_script(text, words) or _ask_what(words)
 
 
-def _find_script(text: str, words: GuideReplies) -> TurnScript | None:
+def _find_script(text: str, words: GuideReplies) -> ToolCallScript | None:
     if len(text) > _LONGEST:
         return None
     asked = _POLITE.sub("", text.strip())
@@ -136,7 +136,7 @@ def _find_script(text: str, words: GuideReplies) -> TurnScript | None:
     return None
 
 
-def _ask_what(words: GuideReplies) -> TurnScript:
-    chosen = yield from turn_scripts.ask(words.say("unclear"), *words.say("choices").split("|"))
+def _ask_what(words: GuideReplies) -> ToolCallScript:
+    chosen = yield from tool_call_scripts.ask(words.say("unclear"), *words.say("choices").split("|"))
     script = _find_script(chosen, words) if chosen else None
     return words.say("help") if script is None else (yield from script)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Literal
 
-from coderelay.models.provider import KNOWN
+from coderelay.models.known_providers import KNOWN
 from coderelay.protocol.calls import Denied, Failed, Finished, Stopped, Unknown
 from coderelay.session.state import CallState
 

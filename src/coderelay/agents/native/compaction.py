@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from coderelay.agents.native.prompt.notes import last_todos
 from coderelay.protocol.content import text_of
 from coderelay.protocol.events import CallProposed, HistoryCompacted, MessageAdded, PromptTaken, TurnStarted
-from coderelay.session.state import State
-from coderelay.session.transcript import (
+from coderelay.session.model_messages import (
     BYTES_PER_TOKEN,
     IMAGE_BYTES,
     AssistantMessage,
@@ -21,6 +20,7 @@ from coderelay.session.transcript import (
     UserMessage,
     transcript,
 )
+from coderelay.session.state import State
 
 SUMMARISER = """\
 You sum up the work of a coding agent so that it can go on with nothing but your summary. Write what it must know, \

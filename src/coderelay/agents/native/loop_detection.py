@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from coderelay.protocol.calls import Call
 from coderelay.protocol.events import MessageAdded
+from coderelay.session.model_messages import result_text
 from coderelay.session.state import State
-from coderelay.session.transcript import result_text
 
 REPEATED = (
     "you made exactly this call twice already and it gave the same result both times, so it is not run again; "

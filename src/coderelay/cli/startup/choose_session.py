@@ -6,12 +6,12 @@ import os
 from msgspec import Struct
 
 from coderelay.app import App
-from coderelay.cli.startup.arguments import PICK
 from coderelay.cli.startup.folder_arguments import real_folder
+from coderelay.cli.startup.localized_argument_parser import PICK
 from coderelay.client.client import Client
-from coderelay.client.language import retell, t
-from coderelay.client.model_names import GUIDE, agent_for, with_provider
-from coderelay.client.session_names import find_session, is_known
+from coderelay.client.find_session import find_session, is_known
+from coderelay.client.i18n import retell, t
+from coderelay.client.model_choice import GUIDE, agent_for, with_provider
 from coderelay.client.visible_text import visible
 from coderelay.config.detect.model_detection import DetectedModel, detect
 from coderelay.models.catalog import full_name
@@ -19,8 +19,8 @@ from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession, CreateSession, MoveSession, OpenSession
 from coderelay.protocol.errors import BadInput, CannotRun
 from coderelay.protocol.ids import SessionId, new_id
+from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListSessions, WhyNotRun
-from coderelay.protocol.summary import Summary
 
 
 class ChosenSession(Struct, frozen=True):

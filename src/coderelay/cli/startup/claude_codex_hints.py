@@ -1,6 +1,6 @@
 """Hints for people who type options and commands of Claude Code or Codex that `coder` calls otherwise."""
 
-from coderelay.client.language import localize, t
+from coderelay.client.i18n import localize, t
 from coderelay.protocol.localized_text import Localized
 
 _MODE = Localized(

@@ -5,8 +5,8 @@ import os
 from coderelay.cli.startup.folder_arguments import real_folder
 from coderelay.cli.startup.interrupts import run_loop
 from coderelay.cli.startup.open_app import current_person, new_app, run_with_app
-from coderelay.client.ask_text import headline
-from coderelay.client.permission_ask_text import approval_in_words
+from coderelay.client.ask_and_answer_text import headline
+from coderelay.client.permission_text import approval_in_words
 from coderelay.config.load import load
 from coderelay.host.host import Host
 from coderelay.models.local.downloadable_weights import offers

@@ -2,7 +2,7 @@
 
 import os
 
-from coderelay.client.language import t
+from coderelay.client.i18n import t
 
 
 def resolved(given: str) -> str:

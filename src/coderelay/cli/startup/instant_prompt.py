@@ -5,23 +5,23 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from coderelay.cli.startup.arguments import PICK
+from coderelay.cli.startup.localized_argument_parser import PICK
 from coderelay.surfaces import nonblocking_output
-from coderelay.surfaces.terminal.startup_view import StartupView
+from coderelay.surfaces.terminal.prompt_while_opening import PromptWhileOpening
 
 
 def run(options: argparse.Namespace, folder: str) -> int:
     nonblocking_output.write_behind()
     first = "/resume" if options.resume == PICK else options.first_prompt
-    return asyncio.run(StartupView(folder, first).run(partial(_work, options, folder)))
+    return asyncio.run(PromptWhileOpening(folder, first).run(partial(_work, options, folder)))
 
 
-async def _work(options: argparse.Namespace, folder: str, opening: StartupView) -> int:
+async def _work(options: argparse.Namespace, folder: str, opening: PromptWhileOpening) -> int:
     work = await asyncio.to_thread(_load)
     return await work(options, folder, opening)
 
 
-def _load() -> Callable[[argparse.Namespace, str, StartupView], Awaitable[int]]:
+def _load() -> Callable[[argparse.Namespace, str, PromptWhileOpening], Awaitable[int]]:
     from coderelay.cli.startup.run_repl import work  # takes longer to load than the prompt may take
 
     return work

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.translatable import say
 from coderelay.surfaces.editor.websocket_server import PATH, PORT, Endpoint
-from coderelay.surfaces.loopback import listen
+from coderelay.surfaces.local_listener import listen
 
 
 def listen_at(url: str) -> Endpoint:

@@ -6,12 +6,12 @@ import sys
 from collections.abc import Awaitable, Callable
 
 from coderelay.app import App
-from coderelay.cli.startup.garbage_collection import enable_garbage_collection
 from coderelay.cli.startup.interrupts import run_loop
+from coderelay.cli.startup.python_gc import enable_garbage_collection
 from coderelay.client.coder_error_text import error_in_words
-from coderelay.client.language import retell, speak
+from coderelay.client.i18n import retell, speak
 from coderelay.client.visible_text import visible
-from coderelay.config.detect.other_coding_agents import learn
+from coderelay.config.detect.other_agents_settings import learn
 from coderelay.config.load import load
 from coderelay.host.host import Host
 from coderelay.protocol.asks import By

@@ -3,7 +3,7 @@
 import select
 import sys
 
-from coderelay.client.language import t
+from coderelay.client.i18n import t
 
 _PATIENCE_SECONDS = 3.0
 

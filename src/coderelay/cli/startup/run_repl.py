@@ -15,7 +15,7 @@ from coderelay.cli.startup.open_app import current_person, new_app
 from coderelay.cli.startup.untrusted_notice import untrusted_everything
 from coderelay.client.client import AT_THE_MACHINE, Client
 from coderelay.client.coder_error_text import error_in_words
-from coderelay.client.language import retell
+from coderelay.client.i18n import retell
 from coderelay.client.visible_text import visible
 from coderelay.config.edit_config import remember_model
 from coderelay.host.host import Host
@@ -23,16 +23,16 @@ from coderelay.protocol.asks import By
 from coderelay.protocol.errors import CoderError, StoreFull
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListServers
-from coderelay.surfaces.terminal.drawing.notices import note
+from coderelay.surfaces.terminal.drawing.transcript_lines import note
 from coderelay.surfaces.terminal.live_region import Region
-from coderelay.surfaces.terminal.opened_session import OpenedSession
+from coderelay.surfaces.terminal.prompt_while_opening import PromptWhileOpening
 from coderelay.surfaces.terminal.repl import Repl
-from coderelay.surfaces.terminal.startup_view import StartupView
+from coderelay.surfaces.terminal.session_view_options import OpenedSession
 
 _ROOM_SECONDS = 1.0
 
 
-async def work(options: argparse.Namespace, folder: str, opening: StartupView) -> int:
+async def work(options: argparse.Namespace, folder: str, opening: PromptWhileOpening) -> int:
     """Run until the person leaves. Returns the exit code."""
     try:
         return await _show(options, folder, opening, new_app(folder))
@@ -41,7 +41,7 @@ async def work(options: argparse.Namespace, folder: str, opening: StartupView) -
         return 1
 
 
-async def _show(options: argparse.Namespace, folder: str, opening: StartupView, app: App) -> int:
+async def _show(options: argparse.Namespace, folder: str, opening: PromptWhileOpening, app: App) -> int:
     screen = opening.screen
     app.tell = lambda text: screen.print(note(retell(text), screen.width))
     host = await app.open_patiently()

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from coderelay.app import App
-from coderelay.client.language import t
+from coderelay.client.i18n import t
 from coderelay.client.visible_text import visible
 from coderelay.config.mcp_json import MCP_FILE
 from coderelay.protocol.errors import BadInput

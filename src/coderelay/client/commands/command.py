@@ -11,7 +11,7 @@ from typing import Literal
 from msgspec import Struct
 
 from coderelay.client.client import Client
-from coderelay.client.language import localize, t
+from coderelay.client.i18n import localize, t
 from coderelay.client.slash_results import SlashResult
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import BadInput

@@ -3,7 +3,7 @@
 import msgspec
 
 from coderelay.client.commands.command import MODEL, Context, SlashCommand
-from coderelay.client.language import t
+from coderelay.client.i18n import t
 from coderelay.protocol.commands import SetSetting
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.localized_text import Localized

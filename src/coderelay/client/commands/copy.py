@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from coderelay.client.commands.command import CONVERSATION, Context, SlashCommand
-from coderelay.client.language import t
+from coderelay.client.i18n import t
 from coderelay.client.slash_results import TextToCopy
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.localized_text import Localized

@@ -4,8 +4,8 @@ from difflib import get_close_matches
 
 from coderelay.client.client import Client
 from coderelay.client.commands.command import MODEL, Context, SlashCommand
-from coderelay.client.language import retell, t
-from coderelay.client.model_names import GUIDE, NATIVE, agent_for, with_provider
+from coderelay.client.i18n import retell, t
+from coderelay.client.model_choice import GUIDE, NATIVE, agent_for, with_provider
 from coderelay.client.visible_text import padded, width_of
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput

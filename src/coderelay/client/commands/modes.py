@@ -3,8 +3,8 @@
 from typing import get_args
 
 from coderelay.client.commands.command import MODEL, Context, SlashCommand
-from coderelay.client.language import retell, t
-from coderelay.client.permission_ask_text import approval_in_words, sandbox_in_words
+from coderelay.client.i18n import retell, t
+from coderelay.client.permission_text import approval_in_words, sandbox_in_words
 from coderelay.client.visible_text import padded, width_of
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput

@@ -3,15 +3,15 @@
 import os
 
 from coderelay.client.commands.command import CONVERSATION, ONLY_SHOWS, SESSIONS, Context, SlashCommand
-from coderelay.client.language import retell, t
-from coderelay.client.session_names import find_session, is_known, session_line
+from coderelay.client.find_session import find_session, is_known, session_line
+from coderelay.client.i18n import retell, t
 from coderelay.client.slash_results import LeftSession, SwitchedSession
 from coderelay.protocol.commands import ConfigureSession, CreateSession, ForkSession, OpenSession, WriteSnapshot
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId, new_id
 from coderelay.protocol.localized_text import Localized
+from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListSessions, ShowPermissions, ShowSession, SuggestTitle, WhyNotRun
-from coderelay.protocol.summary import Summary
 
 _SHOWN = 20
 _LOOKED_AT = 1000  # rows read to find `_SHOWN` of them: sessions that were never used are not shown

@@ -1,7 +1,7 @@
 """`/trust`: show what the folder brings that is not trusted yet, and trust exactly what was shown."""
 
 from coderelay.client.commands.command import MODEL, Context, SlashCommand
-from coderelay.client.language import t
+from coderelay.client.i18n import t
 from coderelay.client.trust_text import trust_in_words
 from coderelay.protocol.commands import TrustFolder
 from coderelay.protocol.localized_text import Localized

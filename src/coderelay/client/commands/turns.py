@@ -1,7 +1,7 @@
 """`/steer`, `/queue`, `/compact`, `/clear`: steer the running turn, edit queued prompts, shorten the history."""
 
 from coderelay.client.commands.command import CONVERSATION, Context, SlashCommand
-from coderelay.client.language import t
+from coderelay.client.i18n import t
 from coderelay.client.typed_line import PromptToSend
 from coderelay.protocol.commands import Accepted, ClearHistory, CompactHistory, EditPrompt, RecallPrompt, SendPrompt
 from coderelay.protocol.errors import BadInput

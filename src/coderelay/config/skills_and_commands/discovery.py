@@ -10,11 +10,11 @@ from typing import Literal, Protocol, TypeVar
 
 from msgspec import Struct
 
+from coderelay.config.config_paths import text_folders
 from coderelay.config.display_path import display_path, escaped
-from coderelay.config.paths import text_folders
 from coderelay.protocol.errors import BadInput, ToolFailed
 from coderelay.protocol.translatable import say
-from coderelay.workspace.files.disk import Disk, FolderEntry
+from coderelay.workspace.files.confined_files import ConfinedFiles, FolderEntry
 
 TextKind = Literal["skills", "commands", "agents"]
 
@@ -91,7 +91,7 @@ def _entries(place: TextFolder, path: str) -> list[FolderEntry]:
         return []
     real = os.path.realpath(path) if place.folder is None else path
     try:
-        return Disk([place.folder or real]).list(real)
+        return ConfinedFiles([place.folder or real]).list(real)
     except ToolFailed as failed:
         raise _not_used(path, failed.message) from failed
 
@@ -102,12 +102,12 @@ def read_text(place: TextFolder, path: str, within: str | None = None) -> FoundT
         raise _not_used(path, "its name cannot be shown")
     try:
         if within is not None:
-            top = os.path.realpath(within) if place.folder is None else Disk([place.folder]).target(within)
+            top = os.path.realpath(within) if place.folder is None else ConfinedFiles([place.folder]).target(within)
             real = os.path.join(top, os.path.relpath(path, within))
         else:
             real = os.path.realpath(path) if place.folder is None else path
             top = place.folder or os.path.dirname(real)
-        found = Disk([top]).read(real, MOST_BYTES)
+        found = ConfinedFiles([top]).read(real, MOST_BYTES)
     except ToolFailed as failed:
         raise _not_used(path, failed.message) from failed
     if found.size > MOST_BYTES:

@@ -12,8 +12,8 @@ from coderelay.models.history_cache import EncodedHistory
 from coderelay.models.model import without_images
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Image, Seal, Text, Thinking
+from coderelay.session.model_messages import AssistantMessage, Message, ToolMessage, UserMessage
 from coderelay.session.openai_chat_format import sendable_arguments, sendable_name
-from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage
 
 MARK = b',"cache_control":{"type":"ephemeral"}'
 _MARKED_TURNS = 2  # the last turn, to be cached, and the one before, which the last request cached

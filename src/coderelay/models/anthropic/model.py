@@ -13,7 +13,7 @@ from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece
 from coderelay.models.model_card import Card
 from coderelay.protocol.calls import ToolSpec
 from coderelay.protocol.errors import ModelFailed
-from coderelay.session.transcript import AssistantMessage
+from coderelay.session.model_messages import AssistantMessage
 
 _BUDGETS = {"low": 2048, "medium": 8192, "high": 24576}
 _LEAST_BUDGET = 1024

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Raw, Struct, field
 
 from coderelay.models.anthropic.message_encoder import redacted, sealed
-from coderelay.models.http_error import failure
+from coderelay.models.api_errors import failure
 from coderelay.models.model import AnswerSize, Completion, broken_event, broken_off, check_call_size, drain, is_json
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Block, Text, Usage

@@ -11,8 +11,8 @@ from coderelay.models.history_cache import EncodedHistory
 from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece, effort, without_images
 from coderelay.models.model_card import Card
 from coderelay.models.openai_chat.stream_decoder import GOES_BACK, ChatAnswer
+from coderelay.session.model_messages import Message, ToolMessage
 from coderelay.session.openai_chat_format import openai_message, openai_tool, with_images_placed
-from coderelay.session.transcript import Message, ToolMessage
 
 # Most servers that call thinking `reasoning` refuse it when it is sent back, under any name; these accept it.
 _TAKE_REASONING = {"openrouter": "reasoning_content", "ollama": "reasoning", "vllm": "reasoning"}

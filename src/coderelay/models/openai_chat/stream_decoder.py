@@ -10,7 +10,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct, field
 
-from coderelay.models.http_error import failure
+from coderelay.models.api_errors import failure
 from coderelay.models.model import AnswerSize, Completion, broken_event, broken_off, check_call_size, is_json
 from coderelay.models.text_tool_calls import ThinkTags
 from coderelay.protocol.calls import Call

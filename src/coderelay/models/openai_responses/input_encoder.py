@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from coderelay.protocol.calls import Call, ToolSpec
 from coderelay.protocol.content import Image, Seal, Thinking
+from coderelay.session.model_messages import AssistantMessage, Message, ToolMessage, UserMessage
 from coderelay.session.openai_chat_format import data_url, sendable_arguments, sendable_id, sendable_name
-from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage
 
 
 def tool(spec: ToolSpec) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece, eff
 from coderelay.models.model_card import Card
 from coderelay.models.openai_responses.input_encoder import items, tool
 from coderelay.models.openai_responses.stream_decoder import ResponsesAnswer
-from coderelay.session.transcript import Message
+from coderelay.session.model_messages import Message
 
 _encode = msgspec.json.Encoder().encode
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Raw, Struct, field
 
-from coderelay.models.http_error import failure
+from coderelay.models.api_errors import failure
 from coderelay.models.model import AnswerSize, Completion, broken_event, broken_off, check_call_size, drain, is_json
 from coderelay.models.openai_responses.input_encoder import Reasoning
 from coderelay.protocol.calls import Call

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from coderelay.policy.rule_patterns import host_matches, hosts_named, may_meet
+from coderelay.policy.path_and_host_patterns import host_matches, hosts_named, may_meet
 from coderelay.policy.rules import PathBase, Rule, is_about_paths, means_path
 from coderelay.policy.shell.parser import Script, Word, literal_script
 from coderelay.policy.shell.possible_commands import ShellText, walk

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from coderelay.policy.rules import NO_RULES, CommandRules
-from coderelay.policy.shell.deny_rules import Spelling, is_mentioned, is_understood, match_rule
+from coderelay.policy.shell.deny_rule_matching import Spelling, is_mentioned, is_understood, match_rule
 from coderelay.policy.shell.parser import MOST_CHARACTERS, odd_character
 from coderelay.policy.shell.possible_commands import (
     MOST_WORDS,

@@ -9,10 +9,10 @@ from msgspec import Struct
 from coderelay.protocol.errors import Fenced, HeadMoved
 from coderelay.protocol.events import AnyEvent, Recorded, SessionDeleted
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.summary import Summary
-from coderelay.store.postgres.array_encoding import Numbers, Texts, escape_nul
+from coderelay.protocol.projected_rows import Summary
 from coderelay.store.postgres.connection import Connection, rows
-from coderelay.store.postgres.prepared_statements import PreparedStatement
+from coderelay.store.postgres.prepared_statement import PreparedStatement
+from coderelay.store.postgres.value_encoding import Numbers, Texts, escape_nul
 from coderelay.store.store import Projection
 from coderelay.store.stored_rows import LogHead, bodies, place
 

@@ -8,9 +8,9 @@ from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.store.postgres.append import Append, AppendRows, columns
-from coderelay.store.postgres.array_encoding import Numbers, Texts, escape_nul
 from coderelay.store.postgres.connection import Connection, ConnectionPool, StartedWork, Unreachable
-from coderelay.store.postgres.prepared_statements import PreparedStatement
+from coderelay.store.postgres.prepared_statement import PreparedStatement
+from coderelay.store.postgres.value_encoding import Numbers, Texts, escape_nul
 
 GROUP = 64
 _GROUP_CHARACTERS = 1_000_000

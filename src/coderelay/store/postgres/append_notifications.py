@@ -11,7 +11,6 @@ from itertools import takewhile
 
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import SessionId
-from coderelay.store.postgres.array_encoding import Texts, escape_nul, unescape_nul
 from coderelay.store.postgres.connection import (
     Connection,
     ConnectionPool,
@@ -20,6 +19,7 @@ from coderelay.store.postgres.connection import (
     psycopg,
     rows,
 )
+from coderelay.store.postgres.value_encoding import Texts, escape_nul, unescape_nul
 
 POLL_SECONDS = 5.0
 SEND_SECONDS = 0.015

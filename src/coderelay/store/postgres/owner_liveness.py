@@ -11,7 +11,6 @@ from typing import TypeVar
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.ids import OwnerId, new_id
 from coderelay.store.owner_liveness import Alive, Dead
-from coderelay.store.postgres.array_encoding import escape_nul
 from coderelay.store.postgres.connection import (
     PATIENCE_SECONDS,
     Connection,
@@ -22,6 +21,7 @@ from coderelay.store.postgres.connection import (
     rows,
 )
 from coderelay.store.postgres.migrations import migrate
+from coderelay.store.postgres.value_encoding import escape_nul
 
 T = TypeVar("T")
 

@@ -11,12 +11,11 @@ from typing import Any, LiteralString, TypeVar
 from coderelay.protocol.errors import StoreDamaged
 from coderelay.protocol.events import AnyEvent, Recorded
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.notebook import Notebook
-from coderelay.protocol.summary import Messages, Summary
+from coderelay.protocol.key_value_store import KeyValueStore
+from coderelay.protocol.projected_rows import Messages, Summary
 from coderelay.store.postgres.append import APPEND, Append, LogHead, project
 from coderelay.store.postgres.append_group import APPEND_GROUP, AppendQueue
 from coderelay.store.postgres.append_notifications import POLL_SECONDS, AppendNotifications
-from coderelay.store.postgres.array_encoding import Texts, escape_nul, is_encodable, unescape_nul
 from coderelay.store.postgres.connection import (
     PATIENCE_SECONDS,
     Connection,
@@ -28,6 +27,7 @@ from coderelay.store.postgres.connection import (
     rows,
 )
 from coderelay.store.postgres.migrations import migrate
+from coderelay.store.postgres.value_encoding import Texts, escape_nul, is_encodable, unescape_nul
 from coderelay.store.sqlite.store import wall_clock
 from coderelay.store.store import ChangeCursor, Changes, Projection
 from coderelay.store.stored_rows import LAST_CHARACTER, messages_read, read_event, read_summary, refuse_holes
@@ -180,10 +180,12 @@ class PostgresStore:
         found = await self._query(_MESSAGES, (name, name)) if is_encodable(session) else []
         return messages_read([(head, each and unescape_nul(each), data) for head, each, data in found])
 
-    def notebook(self, name: str) -> Notebook:
-        from coderelay.store.postgres.notebook import PostgresNotebook  # imported late: few surfaces keep one
+    def key_value_store(self, name: str) -> KeyValueStore:
+        from coderelay.store.postgres.key_value_store import (
+            PostgresKeyValueStore,  # imported late: few surfaces keep one
+        )
 
-        return PostgresNotebook(name, self._use_writer, self._query, self._clock)
+        return PostgresKeyValueStore(name, self._use_writer, self._query, self._clock)
 
     def change_counter(self) -> int:
         return self._changes.counter

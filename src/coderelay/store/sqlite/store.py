@@ -12,10 +12,10 @@ import msgspec
 from coderelay.protocol.errors import Fenced, HeadMoved, StoreDamaged, StoreFailed, StoreFull, StoreLocked
 from coderelay.protocol.events import AnyEvent, Recorded, SessionDeleted
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.notebook import Notebook
-from coderelay.protocol.summary import Messages, Summary
+from coderelay.protocol.key_value_store import KeyValueStore
+from coderelay.protocol.projected_rows import Messages, Summary
 from coderelay.protocol.translatable import say
-from coderelay.store.sqlite import statements
+from coderelay.store.sqlite import select_statements
 from coderelay.store.sqlite.open_file import (
     TELL_SECONDS,
     closed,
@@ -123,56 +123,59 @@ class SqliteStore:
         return await self._write(work)
 
     async def read(self, session: SessionId, after: int = 0, limit: int = 1000) -> list[Recorded]:
-        page = [self._recorded(session, row) for row in await self._query(statements.EVENTS, (session, after, limit))]
+        page = [
+            self._recorded(session, row)
+            for row in await self._query(select_statements.EVENTS, (session, after, limit))
+        ]
         refuse_holes(session, after, page, self._damaged)
         return page
 
     async def heads(self, sessions: Sequence[SessionId]) -> dict[SessionId, int]:
-        found = {session: await self._query(statements.HEAD, (session,)) for session in sessions}
+        found = {session: await self._query(select_statements.HEAD, (session,)) for session in sessions}
         return {session: rows[0][0] for session, rows in found.items() if rows}
 
     async def all_heads(self) -> dict[SessionId, int]:
-        return dict(await self._query(statements.ALL_HEADS))
+        return dict(await self._query(select_statements.ALL_HEADS))
 
     async def changed(self, cursor: ChangeCursor | None) -> Changes:
         """Row numbers are assigned in the order of commits. The highest one is never assigned twice, because a
         deletion erases only what precedes it. VACUUM assigns all numbers anew: if the cursor's row is not the one it
         was, the heads of all logs are compared. (The deletion of its session has the same effect.)"""
         if cursor is None:
-            return Changes(_cursor(await self._query(statements.LAST)), {})
-        rows = await self._query(statements.FROM, (cursor.number,))
+            return Changes(_cursor(await self._query(select_statements.LAST)), {})
+        rows = await self._query(select_statements.FROM, (cursor.number,))
         if cursor.last is not None:
             if not rows or rows[0] != (cursor.number, *cursor.last):
-                return Changes(_cursor(await self._query(statements.LAST)), await self.all_heads())
+                return Changes(_cursor(await self._query(select_statements.LAST)), await self.all_heads())
             del rows[0]
         return Changes(_cursor(rows[-1:]) if rows else cursor, {session: seq for _, session, seq in rows})
 
     async def sessions(self, *, cwd: str | None = None, limit: int = 100) -> list[Summary]:
         if cwd is None:
-            return [self._summary(*row) for row in await self._query(statements.SESSIONS, (limit,))]
-        return [self._summary(*row) for row in await self._query(statements.SESSIONS_IN, (cwd, limit))]
+            return [self._summary(*row) for row in await self._query(select_statements.SESSIONS, (limit,))]
+        return [self._summary(*row) for row in await self._query(select_statements.SESSIONS_IN, (cwd, limit))]
 
     async def recent_folders(self, limit: int) -> list[str]:
-        return [cwd for (cwd,) in await self._query(statements.RECENT_FOLDERS, (limit,))]
+        return [cwd for (cwd,) in await self._query(select_statements.RECENT_FOLDERS, (limit,))]
 
     async def waiting(self) -> list[Summary]:
-        return [self._summary(*row) for row in await self._query(statements.WAITING)]
+        return [self._summary(*row) for row in await self._query(select_statements.WAITING)]
 
     async def named(self, beginning: str) -> list[Summary]:
-        found = await self._query(statements.NAMED, (beginning, beginning + LAST_CHARACTER))
+        found = await self._query(select_statements.NAMED, (beginning, beginning + LAST_CHARACTER))
         return [self._summary(*row) for row in found]
 
     async def session(self, session: SessionId) -> Summary | None:
-        rows = await self._query(statements.SUMMARY, (session,))
+        rows = await self._query(select_statements.SUMMARY, (session,))
         return self._summary(*rows[0]) if rows else None
 
     async def messages(self, session: SessionId) -> Messages:
-        return messages_read(await self._query(statements.MESSAGES, (session, session)))
+        return messages_read(await self._query(select_statements.MESSAGES, (session, session)))
 
-    def notebook(self, name: str) -> Notebook:
-        from coderelay.store.sqlite.notebook import SqliteNotebook  # imported late: few surfaces keep one
+    def key_value_store(self, name: str) -> KeyValueStore:
+        from coderelay.store.sqlite.key_value_store import SqliteKeyValueStore  # imported late: few surfaces keep one
 
-        return SqliteNotebook(name, self._write, self._query, self._clock)
+        return SqliteKeyValueStore(name, self._write, self._query, self._clock)
 
     def change_counter(self) -> int:
         if self._is_closed:
@@ -257,11 +260,11 @@ class SqliteStore:
                 )
 
     def _head(self, connection: sqlite3.Connection, session: SessionId) -> LogHead:
-        head = connection.execute(statements.HEAD, (session,)).fetchone()
+        head = connection.execute(select_statements.HEAD, (session,)).fetchone()
         if head is None:
             return LogHead()
         seq, epoch, at = head
-        found = connection.execute(statements.SUMMARY, (session,)).fetchone()
+        found = connection.execute(select_statements.SUMMARY, (session,)).fetchone()
         return LogHead(seq, epoch, at, self._summary(*found) if found else None)
 
     def _project(
@@ -290,8 +293,8 @@ class SqliteStore:
         self._known.forget()
         connection.execute("DELETE FROM sessions")
         connection.execute("DELETE FROM messages")
-        for (session,) in connection.execute(statements.LOGS).fetchall():
-            rows = connection.execute(statements.EVENTS, (session, 0, -1)).fetchall()
+        for (session,) in connection.execute(select_statements.LOGS).fetchall():
+            rows = connection.execute(select_statements.EVENTS, (session, 0, -1)).fetchall()
             recorded = [self._recorded(session, row) for row in rows]
             refuse_holes(session, 0, recorded, self._damaged)
             self._project(connection, session, None, recorded)

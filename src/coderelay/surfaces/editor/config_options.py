@@ -5,17 +5,17 @@ from typing import get_args
 
 from coderelay.acp.updates import Fields
 from coderelay.client.client import Client
-from coderelay.client.language import localize, t
+from coderelay.client.i18n import localize, t
 from coderelay.client.visible_text import visible
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput, CannotRun
 from coderelay.protocol.events import SessionConfigured
 from coderelay.protocol.modes import MODE_NAMES, MODES, ModeSpec
+from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListModels, WhyNotRun
 from coderelay.protocol.query_results import ModelShown
 from coderelay.protocol.session_events import Mode, Think
-from coderelay.protocol.summary import Summary
 
 _LEVELS: dict[str, Think] = {each: each for each in get_args(Think)}
 

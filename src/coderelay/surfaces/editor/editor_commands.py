@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from coderelay.acp.updates import Fields
 from coderelay.client.client import Client
-from coderelay.client.language import localize
-from coderelay.client.remote_commands import run_remote_command
+from coderelay.client.i18n import localize
+from coderelay.client.remote_slash_commands import run_remote_command
 from coderelay.client.slash_commands import COMMANDS, names_for
 from coderelay.client.slash_results import ChangedFiles, RewoundTurns, SwitchedSession
 from coderelay.client.typed_line import PromptToSend, Slash

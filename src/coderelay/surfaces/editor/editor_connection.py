@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from coderelay import __version__
-from coderelay.acp.client_requests import (
+from coderelay.acp.request_params import (
     NOT_FOUND,
     PROTOCOL_VERSION,
     Authenticate,
@@ -27,27 +27,27 @@ from coderelay.acp.client_requests import (
 from coderelay.acp.updates import Fields
 from coderelay.client.client import Client
 from coderelay.client.coder_error_text import error_in_words
-from coderelay.client.language import t
+from coderelay.client.i18n import t
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession, CreateSession, DeleteSession
 from coderelay.protocol.errors import BadInput, CannotRun, CoderError, UnknownSession
 from coderelay.protocol.ids import SessionId, new_id
+from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListSessions, ListSettings, ShowDefaults, ShowSession, WhyNotRun
 from coderelay.protocol.session_events import Mode
-from coderelay.protocol.summary import Summary
-from coderelay.surfaces.editor.accepted_settings import (
+from coderelay.surfaces.editor.acp_dialect import Dialect
+from coderelay.surfaces.editor.connection_context import ConnectionContext
+from coderelay.surfaces.editor.editor_session import EditorSession
+from coderelay.surfaces.editor.iflow_dialect import IflowDialect
+from coderelay.surfaces.editor.lent_servers import lent_servers
+from coderelay.surfaces.editor.new_session_validation import (
     absolute_folder,
     accepted_settings,
     additional_folders,
     folders_to_confirm,
 )
-from coderelay.surfaces.editor.connection_context import ConnectionContext
-from coderelay.surfaces.editor.dialect import Dialect
-from coderelay.surfaces.editor.editor_session import EditorSession
-from coderelay.surfaces.editor.iflow_dialect import IflowDialect
-from coderelay.surfaces.editor.lent_servers import lent_servers
 from coderelay.wire.errors import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RpcError
-from coderelay.wire.json_message import Params
+from coderelay.wire.message_decoding import Params
 from coderelay.wire.peer import Method, Peer, Reply, Request
 from coderelay.wire.transport import Transport
 

@@ -3,10 +3,10 @@
 import asyncio
 from typing import Any, cast
 
-from coderelay.acp.client_requests import Initialize
+from coderelay.acp.request_params import Initialize
 from coderelay.protocol.ids import SessionId
 from coderelay.wire.errors import NoAnswer, RpcError
-from coderelay.wire.json_message import Params
+from coderelay.wire.message_decoding import Params
 from coderelay.wire.peer import Peer
 
 _SECONDS = 10.0

@@ -5,13 +5,13 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
 
-from coderelay.acp.client_requests import NOT_FOUND, ContentBlock
+from coderelay.acp.request_params import NOT_FOUND, ContentBlock
 from coderelay.acp.updates import Fields, chunk, text_block, usage
 from coderelay.client.coder_error_text import error_in_words
-from coderelay.client.follow_family import join_family
-from coderelay.client.language import retell, t
+from coderelay.client.follow_with_subagents import join_family
+from coderelay.client.i18n import retell, t
 from coderelay.client.lent_resources import Lent, LentServer
-from coderelay.client.remote_commands import remote_command
+from coderelay.client.remote_slash_commands import remote_command
 from coderelay.client.typed_line import PromptToSend
 from coderelay.protocol.commands import OpenSession, RecallPrompt, SendPrompt, StopTurn
 from coderelay.protocol.errors import CoderError
@@ -29,9 +29,9 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import PromptId, TurnId, new_id
 from coderelay.protocol.live_updates import Live
+from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ShowContext, ShowHost, ShowSession
 from coderelay.protocol.session_events import Mode
-from coderelay.protocol.summary import Summary
 from coderelay.surfaces.editor.config_options import ConfigOptions
 from coderelay.surfaces.editor.connection_context import ConnectionContext
 from coderelay.surfaces.editor.editor_commands import available_commands, run_command

@@ -2,12 +2,12 @@
 
 from typing import Any, cast
 
-from coderelay.acp.client_requests import Initialize
+from coderelay.acp.request_params import Initialize
 from coderelay.acp.updates import Fields
-from coderelay.client.ask_text import AskOption
+from coderelay.client.ask_and_answer_text import AskOption
 from coderelay.protocol.asks import Answers, Ask, Decision, PlanAsk, PlanDecision, QuestionAsk
 from coderelay.protocol.ids import SessionId
-from coderelay.surfaces.editor.dialect import Dialect
+from coderelay.surfaces.editor.acp_dialect import Dialect
 from coderelay.wire.errors import METHOD_NOT_FOUND, RpcError
 from coderelay.wire.peer import Peer
 

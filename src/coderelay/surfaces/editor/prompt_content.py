@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 
-from coderelay.acp.client_requests import (
+from coderelay.acp.request_params import (
     AudioBlock,
     ContentBlock,
     EmbeddedResource,

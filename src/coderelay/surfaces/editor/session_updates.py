@@ -22,9 +22,9 @@ from coderelay.acp.updates import (
     tool_call,
     tool_call_update,
 )
-from coderelay.client.language import retell
+from coderelay.client.built_in_tool_specs import tool_specs
+from coderelay.client.i18n import retell
 from coderelay.client.todo_text import items_set_by
-from coderelay.client.tool_specs import tool_specs
 from coderelay.client.visible_text import visible
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Kind, Need, Outcome, Stopped, Unknown, one_line
 from coderelay.protocol.content import Image, text_of, thinking_of

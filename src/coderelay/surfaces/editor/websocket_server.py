@@ -9,15 +9,15 @@ from msgspec import Struct
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
 
-from coderelay.acp.client_requests import Initialize
+from coderelay.acp.request_params import Initialize
 from coderelay.client.client import Client
 from coderelay.protocol.asks import By
 from coderelay.protocol.ids import new_id
-from coderelay.surfaces.editor.dialect import Dialect
+from coderelay.surfaces.editor.acp_dialect import Dialect
 from coderelay.surfaces.editor.editor_connection import EditorConnection
 from coderelay.surfaces.editor.iflow_dialect import IflowDialect, is_iflow
 from coderelay.surfaces.editor.joined_chunks import joined_chunks
-from coderelay.surfaces.loopback import Listening
+from coderelay.surfaces.local_listener import Listening
 from coderelay.wire.transport import MOST_BYTES
 from coderelay.wire.websocket_transport import WebSocketTransport
 

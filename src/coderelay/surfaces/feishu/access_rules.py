@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from coderelay.protocol.asks import Allow, Ask, By, Decision, PlanDecision, QuestionAsk
-from coderelay.surfaces.feishu.incoming_events import ChatKind
+from coderelay.surfaces.feishu.incoming_event_types import ChatKind
 
 ANYBODY = "*"
 VIA = "feishu"

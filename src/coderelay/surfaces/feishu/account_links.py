@@ -7,7 +7,7 @@ import secrets
 import msgspec
 from msgspec import Struct
 
-from coderelay.protocol.notebook import Change, Notebook
+from coderelay.protocol.key_value_store import Change, KeyValueStore
 from coderelay.surfaces.feishu.chat_records import LINKS, WANTED
 
 CODE_SECONDS = 600
@@ -31,27 +31,27 @@ class _Offer(Struct, frozen=True):
 
 
 class Links:
-    def __init__(self, notebook: Notebook) -> None:
-        self._notebook = notebook
+    def __init__(self, key_values: KeyValueStore) -> None:
+        self._key_values = key_values
 
     async def offer(self, person: str, now: int) -> str:
         """A code that links whoever sends it to the bot, once, and within ten minutes of `now` (milliseconds)."""
         code = "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
         offer = _Offer(person, now + CODE_SECONDS * 1000)
-        await self._notebook.erase(_CODES, before=now - CODE_SECONDS * 1000)
-        await self._notebook.write(Change(_code(code), msgspec.json.encode(offer), 0))
+        await self._key_values.erase(_CODES, before=now - CODE_SECONDS * 1000)
+        await self._key_values.write(Change(_code(code), msgspec.json.encode(offer), 0))
         return code
 
     async def redeem(self, code: str, open_id: str, chat_id: str, now: int) -> Link | None:
         """The new link, or None if the code is wrong, used or too old."""
-        entry = await self._notebook.read(_code(code))
+        entry = await self._key_values.read(_code(code))
         if entry is None:
             return None
         offer = msgspec.json.decode(entry.value, type=_Offer)
         if now > offer.until:
             return None
         link = Link(offer.person, open_id, chat_id)
-        made = await self._notebook.write(
+        made = await self._key_values.write(
             Change(entry.key, None, entry.version),
             Change(f"{_LINKS}{link.person}", msgspec.json.encode(link)),
             Change(WANTED + LINKS, b""),
@@ -60,17 +60,17 @@ class Links:
 
     async def withdraw(self, code: str) -> None:
         """Make a code void."""
-        await self._notebook.write(Change(_code(code), None))
+        await self._key_values.write(Change(_code(code), None))
 
     async def is_offered(self, code: str) -> bool:
         """Whether nobody has used the code yet."""
-        return await self._notebook.read(_code(code)) is not None
+        return await self._key_values.read(_code(code)) is not None
 
     async def all(self) -> list[Link]:
-        return [msgspec.json.decode(each.value, type=Link) for each in await self._notebook.list(_LINKS)]
+        return [msgspec.json.decode(each.value, type=Link) for each in await self._key_values.list(_LINKS)]
 
     async def of_person(self, person: str) -> Link | None:
-        entry = await self._notebook.read(f"{_LINKS}{person}")
+        entry = await self._key_values.read(f"{_LINKS}{person}")
         return None if entry is None else msgspec.json.decode(entry.value, type=Link)
 
     async def people(self, open_id: str) -> frozenset[str]:
@@ -78,7 +78,7 @@ class Links:
         return frozenset(each.person for each in await self.all() if each.open_id == open_id)
 
     async def remove(self, person: str) -> None:
-        await self._notebook.write(Change(f"{_LINKS}{person}", None))
+        await self._key_values.write(Change(f"{_LINKS}{person}", None))
 
 
 def _code(code: str) -> str:

@@ -7,7 +7,7 @@ from coderelay.protocol.asks import Ask
 from coderelay.protocol.ids import SessionId
 from coderelay.surfaces.feishu.ask_layouts import AskCard, Closed, ask_layout
 from coderelay.surfaces.feishu.card_layout import CardSchema, card_of
-from coderelay.surfaces.feishu.card_outbox import Card, CardOutbox, ChatPlace
+from coderelay.surfaces.feishu.card_outbox_interface import Card, CardOutbox, ChatPlace
 from coderelay.surfaces.feishu.chat_records import AskCardRecord, ChatRecords
 
 

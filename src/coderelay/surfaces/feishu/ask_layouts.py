@@ -11,9 +11,9 @@ from typing import assert_never
 
 from msgspec import Struct
 
-from coderelay.client.ask_text import full_text
-from coderelay.client.language import localize, t
-from coderelay.client.permission_ask_text import permission_in_words, permission_question
+from coderelay.client.ask_and_answer_text import full_text
+from coderelay.client.i18n import localize, t
+from coderelay.client.permission_text import permission_in_words, permission_question
 from coderelay.protocol.asks import (
     Allow,
     Answers,
@@ -47,7 +47,7 @@ from coderelay.surfaces.feishu.card_layout import (
     TextField,
     cut,
 )
-from coderelay.surfaces.feishu.cards import TIMED_OUT, web_link
+from coderelay.surfaces.feishu.turn_and_notice_cards import TIMED_OUT, web_link
 
 PLEASE_CONFIRM = Localized("Please confirm", "请确认")
 CONFIRM = Localized("Confirm", "确认")

@@ -9,13 +9,13 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from coderelay.protocol.notebook import Notebook
-from coderelay.surfaces.feishu.card_outbox import CardOutbox
+from coderelay.protocol.key_value_store import KeyValueStore
+from coderelay.surfaces.feishu.card_outbox_interface import CardOutbox
 from coderelay.surfaces.feishu.card_sender import CardSender
-from coderelay.surfaces.feishu.incoming_events import IncomingHandler
+from coderelay.surfaces.feishu.durable_card_outbox import DurableCardOutbox
+from coderelay.surfaces.feishu.incoming_event_types import IncomingHandler
 from coderelay.surfaces.feishu.lark_api import AppCredentials, LarkApi
 from coderelay.surfaces.feishu.long_connection import LongConnection
-from coderelay.surfaces.feishu.notebook_outbox import NotebookOutbox
 from coderelay.surfaces.feishu.rate_limits import RateLimits
 from coderelay.surfaces.feishu.receiver import AppIdentity, Receiver
 from coderelay.surfaces.feishu.webhook import Webhook, WebhookSecrets
@@ -51,14 +51,14 @@ class Bot:
         self,
         app: AppCredentials,
         tenant: str,
-        notebook: Notebook,
+        key_values: KeyValueStore,
         chats: Callable[[CardOutbox], ChatHandler],
         on_connected: Callable[[bool], None],
         timing: BotTiming = BotTiming(),  # noqa: B008  # it cannot change
     ) -> None:
         self._app = app
         self._tenant = tenant
-        self._notebook = notebook
+        self._key_values = key_values
         self._make_chats = chats
         self._on_connected = on_connected
         self._timing = timing
@@ -69,10 +69,12 @@ class Bot:
         try:
             bot = await api.check()
             sender = CardSender(self._app.app_id, api, RateLimits(scale=self._timing.pace), _now)
-            outbox = NotebookOutbox(self._notebook, sender, lease_ms=self._timing.lease_ms, pace=self._timing.pace)
+            outbox = DurableCardOutbox(
+                self._key_values, sender, lease_ms=self._timing.lease_ms, pace=self._timing.pace
+            )
             chats = self._make_chats(outbox)
             identity = AppIdentity(self._app.app_id, bot, self._tenant)
-            receiver = Receiver(identity, self._notebook, chats, lease_ms=self._timing.lease_ms)
+            receiver = Receiver(identity, self._key_values, chats, lease_ms=self._timing.lease_ms)
             outbox.start()
             await chats.start()
             receiver.start()

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from coderelay.client.visible_text import visible
-from coderelay.surfaces.feishu.card_outbox import STREAMED_ELEMENT, Card
+from coderelay.surfaces.feishu.card_outbox_interface import STREAMED_ELEMENT, Card
 
 CardSchema = Literal["2.0", "1.0"]
 ButtonKind = Literal["primary", "default", "danger"]

@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from coderelay.protocol.notebook import Notebook
-from coderelay.surfaces.feishu.card_outbox import Card, ChatPlace
+from coderelay.protocol.key_value_store import KeyValueStore
+from coderelay.surfaces.feishu.card_outbox_interface import Card, ChatPlace
 
 CARDS, UNSENT, MESSAGES, DEAD = "card/", "unsent/", "message/", "dead/"
 
@@ -70,5 +70,5 @@ def without_streaming(card: Card) -> Card:
     return {**card, "config": left}
 
 
-async def dead_letters(notebook: Notebook) -> Sequence[DeadLetter]:
-    return [_letters.decode(each.value) for each in await notebook.list(DEAD)]
+async def dead_letters(key_values: KeyValueStore) -> Sequence[DeadLetter]:
+    return [_letters.decode(each.value) for each in await key_values.list(DEAD)]

@@ -6,30 +6,30 @@ from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
-from coderelay.client.language import localize
+from coderelay.client.i18n import localize
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import ids_meant
 from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.modes import MODES
+from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListAsks, ListFolders, ListSessions
 from coderelay.protocol.session_events import Mode
-from coderelay.protocol.summary import Summary
 from coderelay.surfaces.feishu.access_rules import person
 from coderelay.surfaces.feishu.chat_records import ChatKey, CurrentSession
-from coderelay.surfaces.feishu.chat_state import ChatState, state_of
-from coderelay.surfaces.feishu.incoming_events import ChatMessage
+from coderelay.surfaces.feishu.chat_status import ChatStatus, state_of
+from coderelay.surfaces.feishu.incoming_event_types import ChatMessage
 from coderelay.surfaces.feishu.message_handler import MessageHandler
 
 _LISTED = 10
 _ALL = 1_000_000
 _MODES: dict[str, Mode] = {name: each.name for each in MODES for name in (each.name, *each.aliases)}
 _ORDER = [each.name for each in MODES]
-_STATES: dict[ChatState, Localized] = {
-    ChatState.IDLE: Localized("ready for a task", "空闲"),
-    ChatState.EXECUTING: Localized("working", "执行中"),
-    ChatState.WAITING_INPUT: Localized("waiting for your reply", "等待回复"),
-    ChatState.WAITING_CONFIRM: Localized("waiting for a confirmation", "等待确认"),
+_STATES: dict[ChatStatus, Localized] = {
+    ChatStatus.IDLE: Localized("ready for a task", "空闲"),
+    ChatStatus.EXECUTING: Localized("working", "执行中"),
+    ChatStatus.WAITING_INPUT: Localized("waiting for your reply", "等待回复"),
+    ChatStatus.WAITING_CONFIRM: Localized("waiting for a confirmation", "等待确认"),
 }
 _NO_SESSION = Localized("There is no session yet; send a message to begin one.", "还没有会话；直接发送消息即可开始。")
 _NEW = Localized("New session", "已新建会话")

@@ -11,19 +11,19 @@ from collections.abc import Iterable
 from contextlib import aclosing, suppress
 
 from coderelay.client.client import Client
-from coderelay.client.language import speaking
+from coderelay.client.i18n import speaking
 from coderelay.protocol.errors import CoderError, UnknownSession
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import SessionId
+from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListChildren, ListSessions, ShowSession
-from coderelay.protocol.summary import Summary
 from coderelay.surfaces.feishu.account_links import Links
 from coderelay.surfaces.feishu.ask_cards import AskCards
 from coderelay.surfaces.feishu.card_layout import CardSchema
-from coderelay.surfaces.feishu.card_outbox import CardOutbox
+from coderelay.surfaces.feishu.card_outbox_interface import CardOutbox
 from coderelay.surfaces.feishu.chat_records import LINKS, ChatRecords
-from coderelay.surfaces.feishu.chat_session import ChatSession
 from coderelay.surfaces.feishu.mirrored_asks import MirroredAsks
+from coderelay.surfaces.feishu.session_card_updater import SessionCardUpdater
 
 log = logging.getLogger(__name__)
 
@@ -126,7 +126,7 @@ class ChatPresenter:
                 return
 
     async def _show(self, session: SessionId) -> None:
-        shown = ChatSession(self._client, session, self._records, self._outbox, self._cards, self._schema)
+        shown = SessionCardUpdater(self._client, session, self._records, self._outbox, self._cards, self._schema)
         place = await self._records.place(session)
         if place is not None:
             is_owner = self._host_person in await self._links.people(place.owner)
@@ -173,7 +173,7 @@ class ChatPresenter:
             await asyncio.sleep(_AGAIN_SECONDS)
 
     async def _take(self, recorded: Recorded) -> None:
-        """Raises a CoderError if the log or the notebook cannot be used now; then the event comes again."""
+        """Raises a CoderError if the log or the key-value store cannot be used now; then the event comes again."""
         try:
             await self._mirror.close(recorded)
             if recorded.session in self._running:

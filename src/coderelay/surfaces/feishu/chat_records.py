@@ -1,4 +1,4 @@
-"""What the bot remembers of its chats. It is kept in the notebook (the durable entries of a surface), not in a
+"""What the bot remembers of its chats. It is kept in the key-value store (the durable entries of a surface), not in a
 session's log."""
 
 from collections.abc import Sequence
@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from coderelay.protocol.asks import Decision
 from coderelay.protocol.ids import AskId, PromptId, SessionId
-from coderelay.protocol.notebook import Change, Notebook
-from coderelay.surfaces.feishu.card_outbox import ChatPlace
+from coderelay.protocol.key_value_store import Change, KeyValueStore
+from coderelay.surfaces.feishu.card_outbox_interface import ChatPlace
 
 _CARD_DAYS = 15  # a click counts for 14 days, says the platform
 _ROUTE_DAYS = 2
@@ -76,8 +76,8 @@ Record = TypeVar("Record", bound=Struct)
 
 
 class ChatRecords:
-    def __init__(self, notebook: Notebook) -> None:
-        self._notebook = notebook
+    def __init__(self, key_values: KeyValueStore) -> None:
+        self._key_values = key_values
 
     async def pointer(self, key: ChatKey) -> CurrentSession:
         return await self._read(_pointer(key), CurrentSession) or CurrentSession()
@@ -87,11 +87,11 @@ class ChatRecords:
 
     async def point_instead_of(self, pointer: CurrentSession, key: ChatKey, other: CurrentSession) -> bool:
         """Whether the chat has the other pointer now; not if it has not this one any more."""
-        entry = await self._notebook.read(_pointer(key))
+        entry = await self._key_values.read(_pointer(key))
         now = CurrentSession() if entry is None else msgspec.json.decode(entry.value, type=CurrentSession)
         version = 0 if entry is None else entry.version
         change = Change(_pointer(key), msgspec.json.encode(other), version)
-        return now == pointer and await self._notebook.write(change) != 0
+        return now == pointer and await self._key_values.write(change) != 0
 
     async def place(self, session: SessionId) -> SessionPlace | None:
         return await self._read(f"chat.session/{session}", SessionPlace)
@@ -100,7 +100,7 @@ class ChatRecords:
         await self._put(f"chat.session/{session}", place)
 
     async def remove_place(self, session: SessionId) -> None:
-        await self._notebook.write(Change(f"chat.session/{session}", None))
+        await self._key_values.write(Change(f"chat.session/{session}", None))
 
     async def places(self) -> dict[SessionId, SessionPlace]:
         found = await self._all("chat.session/", SessionPlace)
@@ -111,7 +111,7 @@ class ChatRecords:
 
     async def put_card(self, record: AskCardRecord) -> AskCardRecord:
         """Keep a new card. If another process has kept it before, its record is returned."""
-        written = await self._notebook.write(Change(f"chat.card/{record.key}", msgspec.json.encode(record), 0))
+        written = await self._key_values.write(Change(f"chat.card/{record.key}", msgspec.json.encode(record), 0))
         return record if written else await self.card(record.key) or record
 
     async def close_card(self, record: AskCardRecord) -> None:
@@ -129,43 +129,43 @@ class ChatRecords:
 
     async def put_reply(self, prompt: PromptId, message_id: str) -> None:
         """Remember in which message a prompt came that has to wait, so that the message is answered."""
-        await self._notebook.write(Change(f"chat.reply/{prompt}", message_id.encode()))
+        await self._key_values.write(Change(f"chat.reply/{prompt}", message_id.encode()))
 
     async def reply(self, prompt: PromptId) -> str:
-        entry = await self._notebook.read(f"chat.reply/{prompt}")
+        entry = await self._key_values.read(f"chat.reply/{prompt}")
         return "" if entry is None else entry.value.decode()
 
     async def is_first(self, name: str) -> bool:
         """Whether this happens for the first time, for whatever is to happen once."""
-        return await self._notebook.write(Change(f"chat.once/{name}", b"{}", 0)) != 0
+        return await self._key_values.write(Change(f"chat.once/{name}", b"{}", 0)) != 0
 
     async def want_shown(self, session: SessionId) -> None:
         """Let the bot that shows the sessions look at this one: it is in a chat now, and no event says so."""
-        await self._notebook.write(Change(WANTED + session, b""))
+        await self._key_values.write(Change(WANTED + session, b""))
 
     async def wanted(self) -> list[str]:
         """What is to be looked at; each is told once."""
-        entries = await self._notebook.list(WANTED)
+        entries = await self._key_values.list(WANTED)
         for each in entries:
-            await self._notebook.write(Change(each.key, None, each.version))
+            await self._key_values.write(Change(each.key, None, each.version))
         return [each.key.removeprefix(WANTED) for each in entries]
 
     async def forget_old(self, now: int) -> None:
-        await self._notebook.erase("chat.card/", before=now - _CARD_DAYS * _DAY_MS)
+        await self._key_values.erase("chat.card/", before=now - _CARD_DAYS * _DAY_MS)
         for beginning in ("chat.route/", "chat.reply/"):
-            await self._notebook.erase(beginning, before=now - _ROUTE_DAYS * _DAY_MS)
+            await self._key_values.erase(beginning, before=now - _ROUTE_DAYS * _DAY_MS)
 
     async def _read(self, key: str, kind: type[Record]) -> Record | None:
-        entry = await self._notebook.read(key)
+        entry = await self._key_values.read(key)
         return None if entry is None else msgspec.json.decode(entry.value, type=kind)
 
     async def _put(self, key: str, record: Struct) -> None:
-        await self._notebook.write(Change(key, msgspec.json.encode(record)))
+        await self._key_values.write(Change(key, msgspec.json.encode(record)))
 
     async def _all(self, beginning: str, kind: type[Record]) -> Sequence[tuple[str, Record]]:
         found: list[tuple[str, Record]] = []
         after = ""
-        while entries := await self._notebook.list(beginning, after=after):
+        while entries := await self._key_values.list(beginning, after=after):
             found += [(each.key, msgspec.json.decode(each.value, type=kind)) for each in entries]
             after = entries[-1].key
         return found

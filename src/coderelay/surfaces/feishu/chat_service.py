@@ -3,16 +3,16 @@
 import asyncio
 
 from coderelay.client.client import Client
-from coderelay.protocol.notebook import Notebook
+from coderelay.protocol.key_value_store import KeyValueStore
 from coderelay.surfaces.feishu.account_links import Links
 from coderelay.surfaces.feishu.ask_cards import AskCards
 from coderelay.surfaces.feishu.bot_options import BotOptions
-from coderelay.surfaces.feishu.card_outbox import CardOutbox
+from coderelay.surfaces.feishu.card_outbox_interface import CardOutbox
 from coderelay.surfaces.feishu.chat_commands import ChatCommands
 from coderelay.surfaces.feishu.chat_presenter import ChatPresenter
 from coderelay.surfaces.feishu.chat_records import ChatRecords
 from coderelay.surfaces.feishu.click_handler import ClickHandler
-from coderelay.surfaces.feishu.incoming_events import CardClick, ChatMessage, ClickAnswer
+from coderelay.surfaces.feishu.incoming_event_types import CardClick, ChatMessage, ClickAnswer
 from coderelay.surfaces.feishu.message_handler import MessageHandler
 from coderelay.surfaces.feishu.presenter_lease import LeasedOutbox, PresenterLease
 
@@ -20,9 +20,9 @@ from coderelay.surfaces.feishu.presenter_lease import LeasedOutbox, PresenterLea
 class ChatService:
     """An IncomingHandler. `client` speaks the language of the cards."""
 
-    def __init__(self, client: Client, notebook: Notebook, outbox: CardOutbox, options: BotOptions) -> None:
-        records, links = ChatRecords(notebook), Links(notebook)
-        self._lease = PresenterLease(notebook)
+    def __init__(self, client: Client, key_values: KeyValueStore, outbox: CardOutbox, options: BotOptions) -> None:
+        records, links = ChatRecords(key_values), Links(key_values)
+        self._lease = PresenterLease(key_values)
         shown = LeasedOutbox(outbox, self._lease)
         cards = AskCards(records, shown, options.schema, options.web_url)
         self._presenter = ChatPresenter(client, records, links, shown, cards, options.host_person, options.schema)

@@ -9,7 +9,7 @@ from typing import assert_never
 
 from msgspec import Struct
 
-from coderelay.client.language import localize, retell
+from coderelay.client.i18n import localize, retell
 from coderelay.client.visible_text import visible
 from coderelay.protocol.asks import Ask, PermissionAsk
 from coderelay.protocol.calls import Failed
@@ -18,8 +18,7 @@ from coderelay.protocol.localized_text import Localized
 from coderelay.surfaces.feishu.access_rules import VIA
 from coderelay.surfaces.feishu.ask_layouts import MOST_IN_A_BATCH, Closed
 from coderelay.surfaces.feishu.card_layout import Layout, split
-from coderelay.surfaces.feishu.cards import CONTINUING, RUNNING, notice_card, prompt_from, result_card, running_card
-from coderelay.surfaces.feishu.execution_messages import (
+from coderelay.surfaces.feishu.session_updates import (
     AskClosed,
     CallBegan,
     CallOver,
@@ -33,6 +32,14 @@ from coderelay.surfaces.feishu.execution_messages import (
     TurnBegan,
     TurnOver,
     UserInputRequired,
+)
+from coderelay.surfaces.feishu.turn_and_notice_cards import (
+    CONTINUING,
+    RUNNING,
+    notice_card,
+    prompt_from,
+    result_card,
+    running_card,
 )
 
 PAGE_BYTES = 12_000

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
-from coderelay.client.ask_text import parse_answer
-from coderelay.client.language import localize
+from coderelay.client.ask_and_answer_text import parse_answer
+from coderelay.client.i18n import localize
 from coderelay.protocol.asks import (
     Allow,
     Answers,

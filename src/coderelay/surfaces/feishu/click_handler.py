@@ -6,22 +6,22 @@ from collections.abc import Mapping, Sequence
 
 from coderelay.client.client import Client
 from coderelay.client.coder_error_text import error_in_words
-from coderelay.client.language import localize, speaking
+from coderelay.client.i18n import localize, speaking
 from coderelay.protocol.asks import Ask, Decision
 from coderelay.protocol.commands import Answered
 from coderelay.protocol.errors import CoderError, UnknownAsk, UnknownSession
 from coderelay.protocol.ids import AskId
 from coderelay.protocol.localized_text import Localized
+from coderelay.protocol.projected_rows import AskRow, Summary
 from coderelay.protocol.queries import FindAsk, ShowSession
-from coderelay.protocol.summary import AskRow, Summary
 from coderelay.surfaces.feishu.access_rules import needs_owner, person
 from coderelay.surfaces.feishu.ask_cards import AskCards
 from coderelay.surfaces.feishu.ask_layouts import Closed, chosen_in_words
 from coderelay.surfaces.feishu.card_layout import cut
-from coderelay.surfaces.feishu.card_outbox import Card, CardOutbox
+from coderelay.surfaces.feishu.card_outbox_interface import Card, CardOutbox
 from coderelay.surfaces.feishu.chat_records import AskCardRecord, ChatRecords
 from coderelay.surfaces.feishu.click_decisions import decision_of
-from coderelay.surfaces.feishu.incoming_events import CardClick, ClickAnswer
+from coderelay.surfaces.feishu.incoming_event_types import CardClick, ClickAnswer
 from coderelay.surfaces.feishu.message_handler import MessageHandler
 
 log = logging.getLogger(__name__)

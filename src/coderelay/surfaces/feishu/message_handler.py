@@ -7,26 +7,26 @@ from typing import Protocol
 
 from coderelay.client.client import Client
 from coderelay.client.coder_error_text import error_in_words
-from coderelay.client.language import localize, retell, speaking
+from coderelay.client.i18n import localize, retell, speaking
 from coderelay.protocol.asks import Allow, Ask, Decision, Deny, PlanAsk, PlanDecision, QuestionAsk
 from coderelay.protocol.commands import Answered, CreateSession, DeleteSession
 from coderelay.protocol.errors import BadInput, CannotRun, CoderError, StoreFailed, UnknownAsk, UnknownSession
 from coderelay.protocol.ids import PromptId, SessionId, derived_id
 from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.modes import stricter_mode
+from coderelay.protocol.projected_rows import AskRow, Summary
 from coderelay.protocol.queries import ListAsks, ListFolders, ShowDefaults, ShowSession, WhyNotRun
-from coderelay.protocol.summary import AskRow, Summary
 from coderelay.surfaces.feishu.access_rules import person
 from coderelay.surfaces.feishu.account_links import Links
 from coderelay.surfaces.feishu.ask_layouts import Closed, chosen_in_words
 from coderelay.surfaces.feishu.bot_options import BotOptions
 from coderelay.surfaces.feishu.card_layout import Colour, card_of
-from coderelay.surfaces.feishu.card_outbox import CardOutbox, ChatPlace
-from coderelay.surfaces.feishu.cards import notice_card
+from coderelay.surfaces.feishu.card_outbox_interface import CardOutbox, ChatPlace
 from coderelay.surfaces.feishu.chat_records import ChatKey, ChatRecords, CurrentSession, Route, SessionPlace
-from coderelay.surfaces.feishu.chat_state import ChatState, state_of
-from coderelay.surfaces.feishu.execution import Execution, parse_words, start_execution
-from coderelay.surfaces.feishu.incoming_events import ChatMessage
+from coderelay.surfaces.feishu.chat_status import ChatStatus, state_of
+from coderelay.surfaces.feishu.incoming_event_types import ChatMessage
+from coderelay.surfaces.feishu.session_client import SessionClient, parse_words, start_execution
+from coderelay.surfaces.feishu.turn_and_notice_cards import notice_card
 
 log = logging.getLogger(__name__)
 
@@ -208,20 +208,20 @@ class MessageHandler:
     def woken(self, session: SessionId) -> None:
         self._presenter.wake(session)
 
-    def execution(self, session: SessionId, open_id: str) -> Execution:
-        return Execution(self.client, session, person(open_id), answer_within=self.options.input_timeout_s)
+    def execution(self, session: SessionId, open_id: str) -> SessionClient:
+        return SessionClient(self.client, session, person(open_id), answer_within=self.options.input_timeout_s)
 
     async def _route(self, message: ChatMessage, summary: Summary) -> None:
         rows = await self.client.get(ListAsks(summary.id))
         match state_of(summary, [each.ask for each in rows]):
-            case ChatState.IDLE:
+            case ChatStatus.IDLE:
                 await self._prompt(message, summary.id, is_queued=False)
                 await self._tell_why_not(message, summary)
-            case ChatState.EXECUTING:
+            case ChatStatus.EXECUTING:
                 await self._while_running(message, summary)
-            case ChatState.WAITING_INPUT:
+            case ChatStatus.WAITING_INPUT:
                 await self._input(message, summary, rows)
-            case ChatState.WAITING_CONFIRM:
+            case ChatStatus.WAITING_CONFIRM:
                 await self._typed(message, summary, rows)
 
     async def _tell_why_not(self, message: ChatMessage, summary: Summary) -> None:

@@ -8,12 +8,12 @@ from coderelay.protocol.asks import Ask, PermissionAsk
 from coderelay.protocol.errors import StoreFailed, UnknownAsk, UnknownSession
 from coderelay.protocol.events import AskAnswered, Recorded, SessionDeleted, StopRequested, TurnEnded, asks_in
 from coderelay.protocol.ids import AskId, SessionId
+from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import FindAsk, ListAsks, ShowSession
-from coderelay.protocol.summary import Summary
 from coderelay.surfaces.feishu.account_links import Links
 from coderelay.surfaces.feishu.ask_cards import AskCards
 from coderelay.surfaces.feishu.ask_layouts import MOST_IN_A_BATCH, Closed
-from coderelay.surfaces.feishu.card_outbox import ChatPlace
+from coderelay.surfaces.feishu.card_outbox_interface import ChatPlace
 from coderelay.surfaces.feishu.chat_records import ChatRecords
 
 log = logging.getLogger(__name__)

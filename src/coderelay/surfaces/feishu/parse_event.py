@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 import msgspec
 from msgspec import Struct
 
-from coderelay.surfaces.feishu.incoming_events import CardClick, ChatKind, ChatMessage, Incoming
+from coderelay.surfaces.feishu.incoming_event_types import CardClick, ChatKind, ChatMessage, Incoming
 
 MOST_BYTES = 512 * 1024
 """Of one event. The platform allows texts of 150 KB."""

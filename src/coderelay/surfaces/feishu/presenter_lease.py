@@ -1,7 +1,7 @@
 """Which of several bots of one app shows what happens in the sessions: one at a time.
 
 Every bot takes messages and clicks, whichever reaches it. But two that draw the same cards would undo each other's
-drawings for moments, and stream into the same card. So one holds the lease in the surface's notebook. If that one
+drawings for moments, and stream into the same card. So one holds the lease in the surface's key_values. If that one
 dies, another takes over: at once if it can see that the process has gone, and otherwise when the lease has run out.
 """
 
@@ -15,8 +15,8 @@ import msgspec
 from msgspec import Struct
 
 from coderelay.protocol.ids import new_id
-from coderelay.protocol.notebook import Change, Entry, Notebook
-from coderelay.surfaces.feishu.card_outbox import Card, CardOutbox, ChatPlace
+from coderelay.protocol.key_value_store import Change, Entry, KeyValueStore
+from coderelay.surfaces.feishu.card_outbox_interface import Card, CardOutbox, ChatPlace
 
 LEASE_MS = 12_000
 _RENEW_SECONDS = 3.0
@@ -41,12 +41,12 @@ class PresenterLease:
 
     def __init__(
         self,
-        notebook: Notebook,
+        key_values: KeyValueStore,
         clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         renew: float = _RENEW_SECONDS,
         look: float = _LOOK_SECONDS,
     ) -> None:
-        self._notebook = notebook
+        self._key_values = key_values
         self._clock = clock
         self._renew_seconds = renew
         self._look_seconds = look
@@ -77,7 +77,7 @@ class PresenterLease:
     async def _until_held(self) -> None:
         while True:
             try:
-                entry = await self._notebook.read(_KEY)
+                entry = await self._key_values.read(_KEY)
                 if entry is None or self._is_free(entry):
                     await self._write(0 if entry is None else entry.version)
                     if self._version:
@@ -101,9 +101,9 @@ class PresenterLease:
 
     async def _release(self) -> None:
         """Let another bot begin at once. A renewal that was cancelled may still be written meanwhile."""
-        while (entry := await self._notebook.read(_KEY)) is not None:
+        while (entry := await self._key_values.read(_KEY)) is not None:
             is_mine = msgspec.json.decode(entry.value, type=_Lease).holder == self._me
-            if not is_mine or await self._notebook.write(Change(_KEY, None, entry.version)):
+            if not is_mine or await self._key_values.write(Change(_KEY, None, entry.version)):
                 return
 
     async def _renew(self) -> None:
@@ -114,7 +114,7 @@ class PresenterLease:
 
     async def _write(self, version: int) -> None:
         lease = _Lease(self._me, self._clock() + LEASE_MS, self._machine, os.getpid())
-        self._version = await self._notebook.write(Change(_KEY, msgspec.json.encode(lease), version))
+        self._version = await self._key_values.write(Change(_KEY, msgspec.json.encode(lease), version))
         self._until = lease.until
 
     def _is_free(self, entry: Entry) -> bool:

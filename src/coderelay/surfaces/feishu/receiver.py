@@ -1,6 +1,6 @@
 """Receives the events of the platform, whichever way they come: checks them, keeps them, hands each one over once.
 
-An event is kept with its id before the platform is answered, in the notebook that all bots of an app share. So an
+An event is kept with its id before the platform is answered, in the key_values that all bots of an app share. So an
 event that is delivered twice, or to two bots, acts once, and one that was received acts even if the process dies
 right then: whoever sweeps next finds it among those still to do.
 """
@@ -18,8 +18,14 @@ from msgspec.structs import replace
 
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.ids import new_id
-from coderelay.protocol.notebook import Change, Entry, Notebook
-from coderelay.surfaces.feishu.incoming_events import CardClick, ChatMessage, ClickAnswer, Incoming, IncomingHandler
+from coderelay.protocol.key_value_store import Change, Entry, KeyValueStore
+from coderelay.surfaces.feishu.incoming_event_types import (
+    CardClick,
+    ChatMessage,
+    ClickAnswer,
+    Incoming,
+    IncomingHandler,
+)
 from coderelay.surfaces.feishu.parse_event import EventHeader, EventRefused, parse_event
 
 FRESH_MS = 24 * 3600 * 1000
@@ -64,13 +70,13 @@ class Receiver:
     def __init__(
         self,
         identity: AppIdentity,
-        notebook: Notebook,
+        key_values: KeyValueStore,
         handler: IncomingHandler,
         clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         lease_ms: int = _LEASE_MS,
     ) -> None:
         self._identity = identity
-        self._notebook = notebook
+        self._key_values = key_values
         self._handler = handler
         self._clock = clock
         self._lease_ms = lease_ms
@@ -94,8 +100,8 @@ class Receiver:
 
     async def receive(self, raw: bytes, token: str | None = None) -> dict[str, Any] | None:
         """Receive an event, and return the answer for the platform. `token` is the app's verification token, which
-        events over the webhook must carry. Raises EventRefused, and any error of the notebook; the platform then
-        sends the event again."""
+        events over the webhook must carry. Raises EventRefused, and any error of the key-value store; the platform
+        then sends the event again."""
         return await asyncio.shield(self._track(self._receive(raw, token)))
 
     async def receive_or_ignore(self, raw: bytes) -> dict[str, Any] | None:
@@ -137,10 +143,10 @@ class Receiver:
     async def _own_tenant(self, first: str) -> str:
         """An app of a company's own has one tenant: the one that is configured, or that of its first event."""
         while not self._tenant:
-            entry = await self._notebook.read(_TENANT)
+            entry = await self._key_values.read(_TENANT)
             if entry is not None:
                 self._tenant = entry.value.decode()
-            elif await self._notebook.write(Change(_TENANT, first.encode(), at=0)):
+            elif await self._key_values.write(Change(_TENANT, first.encode(), at=0)):
                 self._tenant = first
         return self._tenant
 
@@ -150,10 +156,10 @@ class Receiver:
         if isinstance(todo.incoming, ChatMessage):
             day = entry.split("/")[1]
             changes.append(Change(f"event/{day}/message/{todo.incoming.message_id}", b"", at=0))
-        return bool(await self._notebook.write(*changes))
+        return bool(await self._key_values.write(*changes))
 
     async def _answer_again(self, entry: str) -> dict[str, Any] | None:
-        kept = await self._notebook.read(entry)
+        kept = await self._key_values.read(entry)
         return _encoded(_answers.decode(kept.value)) if kept is not None and kept.value else None
 
     def _queue(self, message: ChatMessage, entry: str) -> None:
@@ -199,7 +205,7 @@ class Receiver:
     async def _done(self, entry: str, answer: bytes) -> None:
         """If this cannot be written, the event is handed over again when its lease has run out."""
         try:
-            await self._notebook.write(Change(entry, answer), Change(f"todo/{entry}", None))
+            await self._key_values.write(Change(entry, answer), Change(f"todo/{entry}", None))
         except StoreFailed:
             log.exception("an event was carried out, and that could not be written")
         finally:
@@ -217,7 +223,7 @@ class Receiver:
 
     async def _take_over(self) -> None:
         now = self._clock()
-        left = [(_todos.decode(kept.value), kept) for kept in await self._notebook.list("todo/")]
+        left = [(_todos.decode(kept.value), kept) for kept in await self._key_values.list("todo/")]
         for todo, kept in sorted(left, key=lambda each: each[0].incoming.at):
             entry = kept.key.removeprefix("todo/")
             if entry in self._mine:
@@ -231,14 +237,14 @@ class Receiver:
 
     async def _claim(self, kept: Entry, todo: _Todo) -> bool:
         mine = replace(todo, holder=self._me, until=self._clock() + self._lease_ms)
-        return bool(await self._notebook.write(Change(kept.key, msgspec.json.encode(mine), at=kept.version)))
+        return bool(await self._key_values.write(Change(kept.key, msgspec.json.encode(mine), at=kept.version)))
 
     async def forget(self) -> None:
         """Forget a day that is past. An id is kept for two days at least, so that no fresh event acts twice."""
-        for kept in await self._notebook.list("event/", limit=1):
+        for kept in await self._key_values.list("event/", limit=1):
             day = kept.key.split("/")[1]
             if int(day) < self._clock() // _DAY_MS - 2:
-                await self._notebook.erase(f"event/{day}/", before=_WHENEVER)
+                await self._key_values.erase(f"event/{day}/", before=_WHENEVER)
 
     def _track(self, work: Any) -> asyncio.Task[Any]:
         task = asyncio.create_task(work)

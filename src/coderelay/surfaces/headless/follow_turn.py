@@ -3,10 +3,10 @@
 import sys
 from contextlib import aclosing
 
-from coderelay.client.ask_text import headline
+from coderelay.client.ask_and_answer_text import headline
 from coderelay.client.client import Client
-from coderelay.client.follow_family import ExitDecision, join_family
-from coderelay.client.language import t
+from coderelay.client.follow_with_subagents import ExitDecision, join_family
+from coderelay.client.i18n import t
 from coderelay.protocol.events import Recorded, SessionDeleted, TurnEnded, asks_in
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListAsks, ShowSession

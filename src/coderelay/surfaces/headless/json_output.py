@@ -5,7 +5,7 @@ from typing import Any, TextIO
 
 import msgspec
 
-from coderelay.client.views import cowork
+from coderelay.client.views import cowork_messages
 from coderelay.protocol.events import MessageAdded, MessageKept, Recorded, TurnEnded, TurnStarted
 from coderelay.protocol.live_updates import Live, TextDelta, ThinkingDelta
 from coderelay.protocol.translatable import encode_plain
@@ -26,7 +26,7 @@ class JsonOutput:
         self._result.take(recorded)
         self._progress.event(recorded)
         if isinstance(recorded.event, MessageKept) and recorded.event.is_last:
-            self._kept = cowork.lines(recorded)
+            self._kept = cowork_messages.lines(recorded)
 
     def child_event(self, recorded: Recorded) -> None:
         self._result.take(recorded)
@@ -36,7 +36,7 @@ class JsonOutput:
         self._progress.live(live)
 
     def finish(self, ended: Recorded) -> None:
-        ours = cowork.lines(ended) or not self._kept
+        ours = cowork_messages.lines(ended) or not self._kept
         for line in [_encoded(self._result.of_turn(ended))] if ours else self._kept:
             _write_line(self._out, line)
 
@@ -82,7 +82,7 @@ class StreamJsonOutput:
 
     def _lines(self, recorded: Recorded) -> list[str]:
         """An agent that hands in its own messages has told of the beginning and the end of a turn by itself."""
-        lines = cowork.lines(recorded)
+        lines = cowork_messages.lines(recorded)
         match recorded.event:
             case TurnEnded() if lines:
                 return [_encoded(self._result.of_turn(recorded))]

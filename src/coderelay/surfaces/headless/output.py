@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol, TextIO
 import msgspec
 
 from coderelay.client.client import Client
-from coderelay.client.language import retell
+from coderelay.client.i18n import retell
 from coderelay.client.todo_text import lists_in
 from coderelay.protocol.calls import Denied, Finished, one_line
 from coderelay.protocol.content import text_of
@@ -26,7 +26,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import CallId, MessageId, PromptId, SessionId, TurnId
 from coderelay.protocol.live_updates import Live, Notice, TextDelta, ThinkingDelta
-from coderelay.protocol.summary import AskRow
+from coderelay.protocol.projected_rows import AskRow
 from coderelay.surfaces import nonblocking_output
 
 Form = Literal["text", "json", "stream-json"]

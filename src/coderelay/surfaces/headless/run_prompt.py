@@ -7,7 +7,7 @@ from typing import Literal
 
 from coderelay.client.auto_answer import AutoAnswer, Unattended, unanswered_line
 from coderelay.client.client import Client
-from coderelay.client.follow_family import ExitDecision, follow_family
+from coderelay.client.follow_with_subagents import ExitDecision, follow_family
 from coderelay.protocol.asks import Ask, BudgetAsk, By, Deny
 from coderelay.protocol.commands import Accepted, RecallPrompt, SendPrompt, StopTurn
 from coderelay.protocol.errors import CoderError
@@ -26,8 +26,8 @@ from coderelay.protocol.events import (
     asks_in,
 )
 from coderelay.protocol.ids import PromptId, SessionId, TurnId, new_id
+from coderelay.protocol.projected_rows import AskRow
 from coderelay.protocol.queries import ListAsks
-from coderelay.protocol.summary import AskRow
 from coderelay.surfaces.headless.output import (
     FAILED,
     INTERRUPTED,

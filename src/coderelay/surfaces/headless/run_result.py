@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from coderelay.client.views import cowork
+from coderelay.client.views import cowork_messages
 from coderelay.protocol.asks import Ask
 from coderelay.protocol.calls import Call, Denied
 from coderelay.protocol.content import Usage, plus, text_of
@@ -16,7 +16,7 @@ from coderelay.protocol.events import (
     TurnStarted,
 )
 from coderelay.protocol.ids import CallId, SessionId, new_id
-from coderelay.protocol.summary import AskRow
+from coderelay.protocol.projected_rows import AskRow
 from coderelay.surfaces.headless.output import DENIED, CutShort, RunState
 
 _Cut = Literal["error_parked", "error_during_execution"]
@@ -75,7 +75,7 @@ class RunResult:
         """The result message of a turn that has ended."""
         event = ended.event
         assert isinstance(event, TurnEnded)
-        message = cowork.result_message(ended, event)
+        message = cowork_messages.result_message(ended, event)
         if self._run.exit_code(event.ending) == DENIED:
             message["subtype"] = "error_max_budget_usd" if self._run.over_budget else "error_permission_denied"
             message["is_error"] = True
@@ -91,7 +91,7 @@ class RunResult:
         return failed | {"error": cut.problem, "errors": [cut.problem]}
 
     def _parked(self, rows: Sequence[AskRow]) -> dict[str, Any]:
-        from coderelay.client.ask_text import headline  # few runs are parked
+        from coderelay.client.ask_and_answer_text import headline  # few runs are parked
 
         asks = [
             {"id": each.ask.id, "session_id": each.session, "tool_use_id": each.ask.call_id, "kind": _kind(each.ask)}
@@ -111,7 +111,7 @@ class RunResult:
             "num_turns": self._steps,
             "result": "",
             "stop_reason": stop_reason,
-            "usage": cowork.usage_fields(self._usage),
+            "usage": cowork_messages.usage_fields(self._usage),
             "total_cost_usd": self._cost or 0.0,
         } | self._collected()
 
@@ -125,12 +125,12 @@ class RunResult:
         call = next(filter(None, calls), None)
         if call is None:
             return {}
-        shown = cowork.tool_use(call)
+        shown = cowork_messages.tool_use(call)
         return {"deferred_tool_use": {name: shown[name] for name in ("id", "name", "input")}}
 
 
 def _denial(call: Call) -> dict[str, Any]:
-    shown = cowork.tool_use(call)
+    shown = cowork_messages.tool_use(call)
     return {"tool_name": shown["name"], "tool_use_id": shown["id"], "tool_input": shown["input"]}
 
 

@@ -1,10 +1,10 @@
 """Parses what a person types while an ask is open: one key, one line, or one line for each question."""
 
-from coderelay.client.ask_text import parse_answer, view_of
+from coderelay.client.ask_and_answer_text import parse_answer, view_of
 from coderelay.protocol.asks import Answers, Ask, Decision, PermissionAsk, QuestionAsk
 from coderelay.protocol.calls import Question
 from coderelay.protocol.ids import AskId
-from coderelay.surfaces.terminal.ask_queue import OpenAsk
+from coderelay.surfaces.terminal.ask_and_prompt_queues import OpenAsk
 
 _ALL = ("all", "全部")
 

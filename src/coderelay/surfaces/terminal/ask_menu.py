@@ -1,10 +1,10 @@
 """The answers to an open ask as a menu: arrow keys and Enter choose one, and its key answers at once."""
 
-from coderelay.client.ask_text import AskOption, headline, view_of
-from coderelay.client.language import t
+from coderelay.client.ask_and_answer_text import AskOption, headline, view_of
+from coderelay.client.i18n import t
 from coderelay.protocol.asks import Ask, PermissionAsk
 from coderelay.surfaces.terminal.drawing.columns import cut, width_of, without_colours
-from coderelay.surfaces.terminal.drawing.escape_sequences import printable
+from coderelay.surfaces.terminal.drawing.sanitizing import printable
 from coderelay.surfaces.terminal.drawing.wrapping import wrapped
 
 _DIM, _BOLD, _YELLOW, _CYAN, _PLAIN = (f"\x1b[{n}m" for n in (2, 1, 33, 36, 0))

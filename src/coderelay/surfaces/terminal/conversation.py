@@ -4,8 +4,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from coderelay.client.language import retell, t
-from coderelay.protocol import background_commands
+from coderelay.client.i18n import retell, t
+from coderelay.protocol import background_command_end
 from coderelay.protocol.asks import By
 from coderelay.protocol.calls import Call, Need
 from coderelay.protocol.content import Text, text_of, thinking_of
@@ -38,11 +38,11 @@ from coderelay.protocol.ids import CallId, MessageId, PromptId, SessionId
 from coderelay.protocol.live_updates import Live, Notice, OutputDelta, TextDelta, ThinkingDelta
 from coderelay.surfaces.terminal.drawing.calls import begun_list, call_ended, call_line, gives_todos
 from coderelay.surfaces.terminal.drawing.columns import cut
-from coderelay.surfaces.terminal.drawing.escape_sequences import printable
 from coderelay.surfaces.terminal.drawing.markdown_stream import MarkdownStream, drawn_markdown
-from coderelay.surfaces.terminal.drawing.notices import note, turn_end, user_line
+from coderelay.surfaces.terminal.drawing.sanitizing import printable
 from coderelay.surfaces.terminal.drawing.shortening import Shortening
 from coderelay.surfaces.terminal.drawing.thinking import ThinkingStream, drawn_thought
+from coderelay.surfaces.terminal.drawing.transcript_lines import note, turn_end, user_line
 from coderelay.surfaces.terminal.subagent_progress import SubagentProgress
 
 _KEPT = 4_000
@@ -164,7 +164,7 @@ class Conversation:
             case TurnProlonged():
                 return note(t("continuing: {reason}", reason=retell(event.reason, event.said)), width)
             case BackgroundEnded():
-                end = retell(background_commands.in_words(event.end))
+                end = retell(background_command_end.in_words(event.end))
                 return note(t("background command {id} {end}", id=event.background_id, end=end), width)
             case AskParked():
                 return note(t("nobody answered in time; the question stays open"), width)

@@ -4,8 +4,8 @@ from contextlib import nullcontext, suppress
 
 from msgspec import Struct
 
-from coderelay.client.ask_text import is_answer, parse_answer, view_of
-from coderelay.client.language import retell, t
+from coderelay.client.ask_and_answer_text import is_answer, parse_answer, view_of
+from coderelay.client.i18n import retell, t
 from coderelay.client.slash_commands import SessionCommands
 from coderelay.client.slash_results import (
     ChangedFiles,
@@ -22,16 +22,16 @@ from coderelay.protocol.errors import BadInput, CoderError, StoreFailed
 from coderelay.protocol.ids import AskId, PromptId, new_id
 from coderelay.protocol.queries import WhyNotRun
 from coderelay.surfaces.terminal.answer_parser import split_all
-from coderelay.surfaces.terminal.ask_queue import OpenAsk
+from coderelay.surfaces.terminal.ask_and_prompt_queues import OpenAsk
 from coderelay.surfaces.terminal.drawing.asks import ask_card, given_answer
 from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
-from coderelay.surfaces.terminal.drawing.notices import error_line, note, plain, user_line
+from coderelay.surfaces.terminal.drawing.transcript_lines import error_line, note, plain, user_line
 from coderelay.surfaces.terminal.input.attachments import Attachments, PreparedPrompt
 from coderelay.surfaces.terminal.live_region import Region
-from coderelay.surfaces.terminal.opened_session import OpenedSession
 from coderelay.surfaces.terminal.picker import picker_for
 from coderelay.surfaces.terminal.screen import Screen
 from coderelay.surfaces.terminal.session_view import SessionView
+from coderelay.surfaces.terminal.session_view_options import OpenedSession
 
 KEYS = """\
 Enter       send (also Ctrl+D)

@@ -2,19 +2,19 @@
 
 import time
 
-from coderelay.client.language import t
-from coderelay.client.model_names import GUIDE
-from coderelay.client.permission_ask_text import sandbox_in_words
+from coderelay.client.i18n import t
+from coderelay.client.model_choice import GUIDE
+from coderelay.client.permission_text import sandbox_in_words
 from coderelay.protocol.ids import AskId
 from coderelay.protocol.modes import mode_spec
+from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.query_results import PermissionsShown
-from coderelay.protocol.summary import Summary
 from coderelay.surfaces.terminal.answer_parser import AnswerParser
+from coderelay.surfaces.terminal.ask_and_prompt_queues import AskQueue, WaitingPrompts
 from coderelay.surfaces.terminal.ask_menu import AskMenu
-from coderelay.surfaces.terminal.ask_queue import AskQueue, WaitingPrompts
 from coderelay.surfaces.terminal.conversation import Conversation
 from coderelay.surfaces.terminal.drawing.columns import cut, place_name, width_of, without_colours
-from coderelay.surfaces.terminal.drawing.escape_sequences import printable
+from coderelay.surfaces.terminal.drawing.sanitizing import printable
 from coderelay.surfaces.terminal.picker import Picker
 
 _DIM, _BOLD, _RED, _GREEN, _YELLOW, _CYAN, _PLAIN = (f"\x1b[{n}m" for n in (2, 1, 31, 32, 33, 36, 0))

@@ -3,9 +3,9 @@
 import os
 import time
 
-from coderelay.client.language import t
-from coderelay.protocol.summary import Summary
-from coderelay.surfaces.terminal.drawing.escape_sequences import printable
+from coderelay.client.i18n import t
+from coderelay.protocol.projected_rows import Summary
+from coderelay.surfaces.terminal.drawing.sanitizing import printable
 from coderelay.surfaces.terminal.screen import Screen
 
 _LONG_SECONDS = 10.0

@@ -10,15 +10,15 @@ from coderelay.client.changed_files_text import changed_line
 from coderelay.client.client import Client
 from coderelay.client.commands.command import SESSIONS
 from coderelay.client.commands.models import everything_offered
-from coderelay.client.language import localize, retell, t
-from coderelay.client.session_names import folder_name, is_known
+from coderelay.client.find_session import folder_name, is_known
+from coderelay.client.i18n import localize, retell, t
 from coderelay.client.typed_line import Slash
 from coderelay.protocol.ids import SessionId
+from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListSessions, ListTurns, ShowSession
 from coderelay.protocol.query_results import ModelShown, TurnShown
-from coderelay.protocol.summary import Summary
 from coderelay.surfaces.terminal.drawing.columns import cut, width_of
-from coderelay.surfaces.terminal.drawing.escape_sequences import printable
+from coderelay.surfaces.terminal.drawing.sanitizing import printable
 
 _DIM, _BOLD, _REVERSE, _PLAIN = (f"\x1b[{n}m" for n in (2, 1, 7, 0))
 _ROWS = 10

@@ -13,13 +13,13 @@ from collections.abc import Callable
 from contextlib import aclosing
 from typing import Literal
 
-from coderelay.client.ask_text import choices, full_text
+from coderelay.client.ask_and_answer_text import choices, full_text
 from coderelay.client.auto_answer import AutoAnswer, Unattended
 from coderelay.client.client import Client
 from coderelay.client.coder_error_text import error_in_words
-from coderelay.client.follow_family import Events, ExitDecision, join_family
-from coderelay.client.language import retell, t
-from coderelay.client.permission_ask_text import sandbox_in_words
+from coderelay.client.follow_with_subagents import Events, ExitDecision, join_family
+from coderelay.client.i18n import retell, t
+from coderelay.client.permission_text import sandbox_in_words
 from coderelay.client.slash_commands import NAMES, RememberModel, SessionCommands
 from coderelay.client.slash_results import (
     ChangedFiles,
@@ -46,11 +46,18 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import PromptId, SessionId, new_id
 from coderelay.protocol.live_updates import Live
+from coderelay.protocol.projected_rows import AskRow, Summary
 from coderelay.protocol.queries import ListPrompts, ShowPermissions, ShowSession, WhyNotRun, WhyWaiting
-from coderelay.protocol.summary import AskRow, Summary
 from coderelay.surfaces.nonblocking_output import MOST_WAITING, hurry, wait_until_written
 from coderelay.surfaces.terminal.answer_parser import AnswerParser, split_all
-from coderelay.surfaces.terminal.ask_queue import AskQueue, Change, ClosedAsk, DroppedAsks, OpenAsk, OpenedAsk
+from coderelay.surfaces.terminal.ask_and_prompt_queues import (
+    AskQueue,
+    Change,
+    ClosedAsk,
+    DroppedAsks,
+    OpenAsk,
+    OpenedAsk,
+)
 from coderelay.surfaces.terminal.plain_renderer import PlainRenderer, write
 from coderelay.surfaces.terminal.plain_repl_input import InputEnd, InputLine, begin_reading
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from prompt_toolkit.buffer import Buffer
 
 from coderelay.client.coder_error_text import error_in_words
-from coderelay.client.language import t
+from coderelay.client.i18n import t
 from coderelay.client.slash_results import LeftSession, SwitchedSession
 from coderelay.protocol.commands import Accepted, ConfigureSession, RecallPrompt, StopTurn, WriteSnapshot
 from coderelay.protocol.errors import CoderError, StoreFailed
@@ -17,7 +17,7 @@ from coderelay.protocol.events import PromptAdmitted
 from coderelay.protocol.ids import AskId, SessionId
 from coderelay.protocol.modes import next_mode_by_key
 from coderelay.surfaces.terminal.ask_menu import AskMenu
-from coderelay.surfaces.terminal.drawing.notices import error_line, note
+from coderelay.surfaces.terminal.drawing.transcript_lines import error_line, note
 from coderelay.surfaces.terminal.input.attachments import Attachments, Placeholders
 from coderelay.surfaces.terminal.input.completion import InputCompleter
 from coderelay.surfaces.terminal.input.completion_sources import SessionOffers
@@ -26,9 +26,9 @@ from coderelay.surfaces.terminal.input.key_bindings import make_bindings
 from coderelay.surfaces.terminal.input_dispatch import InputDispatch, ReturnedLine, SentLine
 from coderelay.surfaces.terminal.live_region import Region
 from coderelay.surfaces.terminal.notifications import Notifier
-from coderelay.surfaces.terminal.opened_session import OpenedSession
 from coderelay.surfaces.terminal.screen import Screen
 from coderelay.surfaces.terminal.session_view import SessionView
+from coderelay.surfaces.terminal.session_view_options import OpenedSession
 
 log = logging.getLogger(__name__)
 

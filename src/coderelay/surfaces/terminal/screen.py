@@ -30,10 +30,10 @@ from prompt_toolkit.layout.screen import Char
 from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
 
-from coderelay.client.language import t
+from coderelay.client.i18n import t
 from coderelay.surfaces.nonblocking_output import wait_until_written, waiting
 from coderelay.surfaces.terminal.drawing.columns import cut, width_of, without_colours
-from coderelay.surfaces.terminal.input.vt100_input import REPORT_FOCUS, REPORT_NO_FOCUS, Focus, Keyboard
+from coderelay.surfaces.terminal.input.bracketed_paste_and_focus import REPORT_FOCUS, REPORT_NO_FOCUS, Focus, Keyboard
 
 _PRINT_SECONDS = 0.03
 _FRAME_SECONDS = 0.1

@@ -7,10 +7,10 @@ from contextlib import aclosing, contextmanager, suppress
 
 from msgspec.structs import replace
 
-from coderelay.client.ask_text import headline
+from coderelay.client.ask_and_answer_text import headline
 from coderelay.client.client import Client
-from coderelay.client.follow_family import join_family
-from coderelay.client.language import t
+from coderelay.client.follow_with_subagents import join_family
+from coderelay.client.i18n import t
 from coderelay.protocol.asks import Answers, By, Decision
 from coderelay.protocol.commands import AnswerAsk, Answered
 from coderelay.protocol.errors import BadInput, CoderError
@@ -27,10 +27,10 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import AskId, SessionId
 from coderelay.protocol.live_updates import Live
+from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListChildren, ListPrompts, ShowContext, ShowPermissions, ShowSession
 from coderelay.protocol.query_results import PermissionsShown
-from coderelay.protocol.summary import Summary
-from coderelay.surfaces.terminal.ask_queue import (
+from coderelay.surfaces.terminal.ask_and_prompt_queues import (
     AskQueue,
     Change,
     ClosedAsk,
@@ -42,7 +42,7 @@ from coderelay.surfaces.terminal.ask_queue import (
 from coderelay.surfaces.terminal.conversation import Conversation
 from coderelay.surfaces.terminal.drawing import asks as drawn
 from coderelay.surfaces.terminal.drawing.columns import cut
-from coderelay.surfaces.terminal.drawing.notices import note
+from coderelay.surfaces.terminal.drawing.transcript_lines import note
 from coderelay.surfaces.terminal.live_region import Region
 from coderelay.surfaces.terminal.notifications import Notifier
 from coderelay.surfaces.terminal.screen import Screen

@@ -5,19 +5,19 @@ from typing import TYPE_CHECKING
 from coderelay.client.client import Client
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
+from coderelay.protocol.projected_rows import AskRow
 from coderelay.protocol.queries import ListAsks, ListDecisions, ListPrompts, ReadMessages, ShowSession
-from coderelay.protocol.summary import AskRow
-from coderelay.surfaces.web.client_connection import ClientConnection
+from coderelay.surfaces.web.client_send_queue import ClientSendQueue
 from coderelay.surfaces.web.incoming_client_events import FollowPayload
+from coderelay.surfaces.web.outgoing_server_events import event_text, session_history
 from coderelay.surfaces.web.replay import replay
-from coderelay.surfaces.web.server_events import event_text, session_history
 from coderelay.surfaces.web.session_frames import Frame
 
 if TYPE_CHECKING:
     from coderelay.surfaces.web.hub import EventHub
 
 
-async def send_history(connection: ClientConnection, client: Client, hub: "EventHub", session: SessionId) -> None:
+async def send_history(connection: ClientSendQueue, client: Client, hub: "EventHub", session: SessionId) -> None:
     """The history, then the asks that are open, then the text that is being written; what happens meanwhile comes
     after that, and nothing of it twice."""
     connection.hold(session)
@@ -39,7 +39,7 @@ async def send_history(connection: ClientConnection, client: Client, hub: "Event
         connection.release(session, frames, shown)
 
 
-async def follow(connection: ClientConnection, client: Client, hub: "EventHub", wanted: FollowPayload) -> None:
+async def follow(connection: ClientSendQueue, client: Client, hub: "EventHub", wanted: FollowPayload) -> None:
     """The events after the client's cursor and the asks of children, between `session.following` and
     `session.followed`; then what happens from now on. What a new connection was shown of the session before that
     comes again, so a client that follows ignores it."""

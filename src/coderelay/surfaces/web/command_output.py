@@ -2,7 +2,7 @@
 
 from coderelay.client.slash_results import ChangedFiles, RewoundTurns, SlashResult, SwitchedSession
 from coderelay.client.typed_line import PromptToSend
-from coderelay.surfaces.web.server_events import Payload
+from coderelay.surfaces.web.outgoing_server_events import Payload
 
 
 def command_output(result: SlashResult) -> PromptToSend | Payload:

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from coderelay.client.client import Client
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.ids import PromptId, SessionId
+from coderelay.protocol.projected_rows import title_from
 from coderelay.protocol.queries import (
     ExportSession,
     ListAgents,
@@ -24,7 +25,6 @@ from coderelay.protocol.queries import (
     ShowDefaults,
     SuggestTitle,
 )
-from coderelay.protocol.summary import title_from
 from coderelay.protocol.translatable import encode_plain
 from coderelay.surfaces.web import machine_statistics
 from coderelay.surfaces.web.guard import MOST_BODY_BYTES

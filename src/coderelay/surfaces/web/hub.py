@@ -10,23 +10,23 @@ from msgspec import Struct
 from starlette.websockets import WebSocketDisconnect
 
 from coderelay.client.client import Client
-from coderelay.client.views.message_blocks import blocks_of, read_message
+from coderelay.client.views.cowork_message_parser import blocks_of, read_message
 from coderelay.protocol.asks import Ask, By
 from coderelay.protocol.commands import OpenSession
 from coderelay.protocol.errors import CoderError, UnknownSession
 from coderelay.protocol.events import CallProposed, Recorded, SessionDeleted, asks_in
 from coderelay.protocol.ids import AskId, CallId, SessionId
 from coderelay.protocol.live_updates import Live
+from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListAsks, ListChildren, ListSessions, ReadMessages, ShowSession, WhyNotRun
-from coderelay.protocol.summary import Summary
-from coderelay.surfaces.web.client_connection import ClientConnection, Socket
-from coderelay.surfaces.web.event_translations import retold
+from coderelay.surfaces.web.client_event_handler import ClientEventHandler
+from coderelay.surfaces.web.client_send_queue import ClientSendQueue, Socket
 from coderelay.surfaces.web.ide_context import IdeContexts
 from coderelay.surfaces.web.machine_statistics import sample
-from coderelay.surfaces.web.requests import Requests
-from coderelay.surfaces.web.server_events import Payload, event_text
+from coderelay.surfaces.web.outgoing_server_events import Payload, event_text
 from coderelay.surfaces.web.session_frames import Frame, SessionFrames
-from coderelay.surfaces.web.waiting_sessions import WATCH_SECONDS, WaitingSessions
+from coderelay.surfaces.web.sessions_waiting_for_host import WATCH_SECONDS, SessionsWaitingForHost
+from coderelay.surfaces.web.text_in_all_languages import retold
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ class EventHub:
         self._client = client
         self._by = by
         self._options = options
-        self._connections: set[ClientConnection] = set()
+        self._connections: set[ClientSendQueue] = set()
         self._views: dict[SessionId, SessionFrames] = {}
         self._busy: set[SessionId] = set()  # the sessions with an open turn
         self._cursors: dict[SessionId, int] = {}  # the last event of each session that was shown
@@ -67,9 +67,9 @@ class EventHub:
         self._waiters: list[tuple[SessionId, int, asyncio.Event]] = []
         self._measured = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self._waiting: WaitingSessions = WaitingSessions(client)
+        self._waiting: SessionsWaitingForHost = SessionsWaitingForHost(client)
         self.ide = IdeContexts(self._tell)
-        self._requests = Requests(client, by, options, self)
+        self._requests = ClientEventHandler(client, by, options, self)
 
     @property
     def clients(self) -> int:
@@ -120,7 +120,7 @@ class EventHub:
 
     async def talk(self, websocket: ClientSocket, *, batched: bool) -> None:
         """Serve one client until its connection ends."""
-        connection = ClientConnection(websocket, batched=batched)
+        connection = ClientSendQueue(websocket, batched=batched)
         self._connections.add(connection)
         tasks: list[asyncio.Task[Any]] = [
             asyncio.create_task(self._read(websocket, connection)),
@@ -141,7 +141,7 @@ class EventHub:
         if connection.lagging.is_set():
             await connection.close_lagging()
 
-    async def _read(self, socket: ClientSocket, connection: ClientConnection) -> None:
+    async def _read(self, socket: ClientSocket, connection: ClientSendQueue) -> None:
         while (message := await socket.receive())["type"] != "websocket.disconnect":
             await self._requests.carry_out(connection, message.get("text"))
             await connection.drained()
@@ -300,7 +300,7 @@ class EventHub:
             except CoderError:
                 log.exception("it is not known which sessions wait for a host")
 
-    def _tell(self, text: str, but: ClientConnection | None = None) -> None:
+    def _tell(self, text: str, but: ClientSendQueue | None = None) -> None:
         """Tell all clients what is in no log."""
         for connection in self._connections:
             if connection is not but:

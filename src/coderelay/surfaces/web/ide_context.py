@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from coderelay.surfaces.web.client_connection import ClientConnection
+from coderelay.surfaces.web.client_send_queue import ClientSendQueue
 from coderelay.surfaces.web.incoming_client_events import IdeContext
-from coderelay.surfaces.web.server_events import Payload, event_text
+from coderelay.surfaces.web.outgoing_server_events import Payload, event_text
 
 MOST_SELECTED = 5000
 _QUIET_SECONDS = 0.3
@@ -17,21 +17,21 @@ class IdeContexts:
     """The context of each client that tells one. The others are shown the latest, when it has been quiet a moment;
     that of a client that has gone is forgotten. `publish` sends a text to all clients but one."""
 
-    def __init__(self, publish: Callable[[str, ClientConnection | None], None]) -> None:
+    def __init__(self, publish: Callable[[str, ClientSendQueue | None], None]) -> None:
         self._publish = publish
-        self._told: dict[ClientConnection, IdeContext] = {}  # the latest last
+        self._told: dict[ClientSendQueue, IdeContext] = {}  # the latest last
         self._timer: asyncio.TimerHandle | None = None
 
-    def change(self, connection: ClientConnection, context: IdeContext) -> None:
+    def change(self, connection: ClientSendQueue, context: IdeContext) -> None:
         self._told.pop(connection, None)
         self._told[connection] = cut(context)
         self._later(connection)
 
-    def forget(self, connection: ClientConnection) -> None:
+    def forget(self, connection: ClientSendQueue) -> None:
         if self._told.pop(connection, None) is not None:
             self._later(None)
 
-    def shown_to(self, connection: ClientConnection) -> str | None:
+    def shown_to(self, connection: ClientSendQueue) -> str | None:
         """The context for a client that has just come, if there is one."""
         others = [each for told, each in self._told.items() if told is not connection]
         return event_text("ide.context", _fields(others[-1])) if others else None
@@ -40,11 +40,11 @@ class IdeContexts:
         if self._timer is not None:
             self._timer.cancel()
 
-    def _later(self, sender: ClientConnection | None) -> None:
+    def _later(self, sender: ClientSendQueue | None) -> None:
         self.close()
         self._timer = asyncio.get_running_loop().call_later(_QUIET_SECONDS, self._tell, sender)
 
-    def _tell(self, sender: ClientConnection | None) -> None:
+    def _tell(self, sender: ClientSendQueue | None) -> None:
         latest = next(reversed(self._told.values()), IdeContext())
         self._publish(event_text("ide.context", _fields(latest)), sender)
 

@@ -19,7 +19,6 @@ from coderelay.protocol.queries import (
     ShowSession,
 )
 from coderelay.protocol.query_results import FileChange, TurnShown
-from coderelay.surfaces.web.event_translations import retold
 from coderelay.surfaces.web.incoming_client_events import (
     AgentsRecheck,
     CommandsList,
@@ -29,7 +28,8 @@ from coderelay.surfaces.web.incoming_client_events import (
     TurnDiff,
     TurnsList,
 )
-from coderelay.surfaces.web.server_events import STATUSES, Payload, event_text
+from coderelay.surfaces.web.outgoing_server_events import STATUSES, Payload, event_text
+from coderelay.surfaces.web.text_in_all_languages import retold
 
 Lookup = FilesList | FilesRead | TaskHistory | TurnsList | TurnDiff | CommandsList | AgentsRecheck
 

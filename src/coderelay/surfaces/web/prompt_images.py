@@ -4,7 +4,7 @@ import base64
 import binascii
 from collections.abc import Sequence
 
-from coderelay.client.language import speaking
+from coderelay.client.i18n import speaking
 from coderelay.client.pictures import picture_of
 from coderelay.protocol.content import Image
 from coderelay.protocol.errors import BadInput

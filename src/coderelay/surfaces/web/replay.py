@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from coderelay.client.client import Client
 from coderelay.protocol.events import Recorded, TurnEnded, TurnStarted, asks_in
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.summary import Summary
+from coderelay.protocol.projected_rows import Summary
 from coderelay.surfaces.web.session_frames import Frame, SessionFrames
 
 if TYPE_CHECKING:

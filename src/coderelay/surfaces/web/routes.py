@@ -12,9 +12,9 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from coderelay.client.client import Client
-from coderelay.client.language import retell, speaking
+from coderelay.client.i18n import retell, speaking
 from coderelay.protocol.errors import BadInput, CannotRun, CoderError, StoreFailed, UnknownSession
-from coderelay.protocol.languages import LANGUAGES
+from coderelay.protocol.language_files import LANGUAGES
 from coderelay.surfaces.web.guard import BATCHED, chosen_subprotocol
 from coderelay.surfaces.web.http_api import HttpApi, json_answer
 from coderelay.surfaces.web.page_files import page_files

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import uvicorn
 from starlette.types import ASGIApp
 
-from coderelay.surfaces.loopback import Listening
+from coderelay.surfaces.local_listener import Listening
 from coderelay.surfaces.web.guard import Guard, addresses_of
 from coderelay.surfaces.web.routes import OPEN_PATHS
 from coderelay.surfaces.web.token import Token

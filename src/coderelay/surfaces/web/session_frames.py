@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from coderelay.client.views import cowork
+from coderelay.client.views import cowork_messages
 from coderelay.client.views.partial_messages import Partials
 from coderelay.protocol.asks import Ask, By, Decision, PermissionAsk
 from coderelay.protocol.events import (
@@ -34,9 +34,8 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import AskId, CallId, PromptId, SessionId
 from coderelay.protocol.live_updates import Live, Notice, OutputDelta, TextDelta, ThinkingDelta
-from coderelay.protocol.summary import Summary, title_from
-from coderelay.surfaces.web.event_translations import retold
-from coderelay.surfaces.web.server_events import (
+from coderelay.protocol.projected_rows import Summary, title_from
+from coderelay.surfaces.web.outgoing_server_events import (
     Payload,
     ask_fields,
     ask_tool,
@@ -44,6 +43,7 @@ from coderelay.surfaces.web.server_events import (
     event_text,
     in_session,
 )
+from coderelay.surfaces.web.text_in_all_languages import retold
 
 _ENDINGS = {"done": "completed", "failed": "error", "step_limit": "error", "stopped": "idle"}
 _SETTINGS = ("title", "model", "mode", "think", "folders", "agent", "cwd")
@@ -180,9 +180,9 @@ class SessionFrames:
                 self._admitted.pop(event.prompt_id, None)
                 self._queued_behind_turn, self._admitted = list(self._admitted.values()), {}
             case MessageAdded() as event:
-                self._uses = {call.id: cowork.tool_use(call) for call in event.calls}
+                self._uses = {call.id: cowork_messages.tool_use(call) for call in event.calls}
             case CallProposed() as event:
-                self._uses[event.call.id] = cowork.tool_use(event.call)
+                self._uses[event.call.id] = cowork_messages.tool_use(event.call)
             case TurnEnded() | SessionDeleted():
                 self.is_turn_open, self._uses, self._decided = False, {}, {}
                 self._admitted = {}
@@ -194,7 +194,9 @@ class SessionFrames:
 
     def _events(self, recorded: Recorded) -> list[_Event]:
         event = recorded.event
-        messages = [("stream.message", {"message": msgspec.Raw(row.data.encode())}) for row in cowork.rows(recorded)]
+        messages = [
+            ("stream.message", {"message": msgspec.Raw(row.data.encode())}) for row in cowork_messages.rows(recorded)
+        ]
         match event:
             case SessionCreated():
                 return []

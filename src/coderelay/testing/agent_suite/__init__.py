@@ -9,12 +9,12 @@
 the call writes the file `made` in the folder, and then the agent ends its turn. A check raises AssertionError.
 """
 
-from coderelay.testing.agent_suite.check import CHECKS as CHECKS
-from coderelay.testing.agent_suite.check import Check as Check
-from coderelay.testing.agent_suite.check import OpenProcess as OpenProcess
-from coderelay.testing.agent_suite.check import Subject as Subject
-from coderelay.testing.agent_suite.check import name as name
-from coderelay.testing.agent_suite.check import run as run
+from coderelay.testing.agent_suite.check_framework import CHECKS as CHECKS
+from coderelay.testing.agent_suite.check_framework import Check as Check
+from coderelay.testing.agent_suite.check_framework import OpenProcess as OpenProcess
+from coderelay.testing.agent_suite.check_framework import Subject as Subject
+from coderelay.testing.agent_suite.check_framework import name as name
+from coderelay.testing.agent_suite.check_framework import run as run
 from coderelay.testing.agent_suite.turns import (
     a_call_starts_only_when_it_is_allowed as a_call_starts_only_when_it_is_allowed,
 )

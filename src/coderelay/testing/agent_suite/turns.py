@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import msgspec
 
-from coderelay.client.views.message_blocks import blocks_of
+from coderelay.client.views.cowork_message_parser import blocks_of
 from coderelay.protocol.asks import Allow, Deny
 from coderelay.protocol.calls import Denied, Finished
 from coderelay.protocol.events import CallEnded, CallStarted, Judged, MessageKept, Recorded, TurnEnded, judged_in
 from coderelay.protocol.ids import CallId, SessionId, new_id
-from coderelay.testing.agent_suite.check import Process, Subject, check
+from coderelay.testing.agent_suite.check_framework import Process, Subject, check
 
 
 @check

@@ -9,8 +9,8 @@ from coderelay.protocol.events import (
     Unrecognised,
 )
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.summary import MessageRow, Messages
-from coderelay.testing.store_suite.check import Log, promise
+from coderelay.protocol.projected_rows import MessageRow, Messages
+from coderelay.testing.store_suite.check_framework import Log, promise
 from coderelay.testing.store_suite.sample_events import (
     A,
     B,

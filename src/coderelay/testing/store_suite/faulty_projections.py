@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from coderelay.client.views.cowork import SessionRows
+from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.protocol.events import PromptAdmitted, Recorded
-from coderelay.protocol.summary import MessageRow, Summary
+from coderelay.protocol.projected_rows import MessageRow, Summary
 
 
 class Stumbled(Exception):

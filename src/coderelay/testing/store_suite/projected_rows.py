@@ -8,8 +8,8 @@ from coderelay.protocol.events import (
     SessionDeleted,
 )
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.summary import Messages
-from coderelay.testing.store_suite.check import Log, promise
+from coderelay.protocol.projected_rows import Messages
+from coderelay.testing.store_suite.check_framework import Log, promise
 from coderelay.testing.store_suite.faulty_projections import Blank, Stumbled, Stumbling
 from coderelay.testing.store_suite.sample_events import (
     BY,

@@ -25,9 +25,9 @@ from coderelay.protocol.events import (
     TurnStarted,
 )
 from coderelay.protocol.ids import AskId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId, new_id
-from coderelay.protocol.summary import MessageRow, Summary
+from coderelay.protocol.projected_rows import MessageRow, Summary
 from coderelay.store.store import Store
-from coderelay.testing.store_suite.check import ROWS
+from coderelay.testing.store_suite.check_framework import ROWS
 
 BY = By("ann", "suite")
 A, B, C = SessionId("a"), SessionId("b"), SessionId("c")

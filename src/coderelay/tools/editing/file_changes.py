@@ -15,7 +15,7 @@ from coderelay.protocol.calls import Seen
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
 from coderelay.tools.editing.text_file import text_file
-from coderelay.workspace.files.disk import FileContent
+from coderelay.workspace.files.confined_files import FileContent
 from coderelay.workspace.files.path_resolution import real_path
 from coderelay.workspace.workspace import Workspace
 

@@ -10,7 +10,7 @@ from coderelay.protocol.calls import Need
 from coderelay.protocol.errors import ToolFailed
 from coderelay.tools.editing.file_changes import FileEdit, is_hidden
 from coderelay.tools.editing.text_file import sendable
-from coderelay.workspace.files.file_access import EditorFiles
+from coderelay.workspace.files.disk_or_editor_files import EditorFiles
 from coderelay.workspace.workspace import Workspace
 
 _BYTES = 20_000

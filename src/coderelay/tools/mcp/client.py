@@ -24,8 +24,8 @@ from coderelay.tools.mcp.protocol_types import (
 )
 from coderelay.tools.mcp.server_transport import ServerFailed, ServerRefused, ServerTimeout, ServerTransport
 from coderelay.wire.errors import NoAnswer, PeerTimeout, RpcError
-from coderelay.wire.json_message import Params
-from coderelay.wire.malformed_messages import Tolerance
+from coderelay.wire.malformed_message_tolerance import Tolerance
+from coderelay.wire.message_decoding import Params
 from coderelay.wire.peer import Method, Peer, Request
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")

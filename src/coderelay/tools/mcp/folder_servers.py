@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from coderelay.protocol.translatable import say
-from coderelay.tools.mcp.configured_server import McpServer, ServerLimits
 from coderelay.tools.mcp.http_transport import HttpTransport, OpenHttp
 from coderelay.tools.mcp.mcp_tool import DESCRIPTION_CHARS, McpTool
 from coderelay.tools.mcp.protocol_types import ListedTool, parameters_of
+from coderelay.tools.mcp.restarting_server import McpServer, ServerLimits
 from coderelay.tools.mcp.server_settings import ServerSettings, fill_variables, mark_of
 from coderelay.tools.mcp.server_transport import ServerTransport
 from coderelay.tools.mcp.stdio_transport import StdioTransport

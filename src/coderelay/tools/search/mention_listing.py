@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from coderelay.protocol.query_results import FileShown, FilesShown
 from coderelay.tools.editing.text_file import text_file
 from coderelay.tools.search.file_walk import Walk
-from coderelay.workspace.files.disk import Disk
+from coderelay.workspace.files.confined_files import ConfinedFiles
 
 _MOST = 200_000
 _SECONDS = 10.0
@@ -60,7 +60,7 @@ def _add(path: str, found: dict[str, None]) -> None:
 
 async def file_text(folders: Sequence[str], path: str, most_bytes: int) -> FileShown:
     """The first `most_bytes` of a file beneath one of the folders. Raises ToolFailed if it cannot be read."""
-    disk = Disk(folders)
+    disk = ConfinedFiles(folders)
     content = await asyncio.to_thread(disk.read, path, most_bytes)
     whole = content.size <= len(content.data)
     file = text_file(content.data, whole=whole)

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
 
-from coderelay.policy.rule_patterns import host_of
+from coderelay.policy.path_and_host_patterns import host_of
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
-from coderelay.workspace.files.disk import FileContent
+from coderelay.workspace.files.confined_files import FileContent
 
 _FILES = 64
 _BYTES = 8 * 1024 * 1024

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from coderelay.workspace.files.path_resolution import is_in
 from coderelay.workspace.sandbox.git_config import Setting, is_harmless, settings_in
-from coderelay.workspace.trees.repository import read_regular
+from coderelay.workspace.trees.project_repository import read_regular
 
 _MOST_BYTES = 1 << 20
 _DEEPEST = 5

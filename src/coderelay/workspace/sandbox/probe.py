@@ -100,7 +100,9 @@ def wrapped(backend: SandboxBackend, argv: list[str], profile: Profile, blank: C
         case "bubblewrap":
             return [*bubblewrap(bubblewrap_program() or PROGRAM, profile, blank), *argv]
         case "sandlock":
-            from coderelay.workspace.sandbox.landlock import landlock  # imported late: most machines have namespaces
+            from coderelay.workspace.sandbox.sandlock_policy import (
+                landlock,  # imported late: most machines have namespaces
+            )
 
             return [*landlock(profile), *argv]
         case "none":

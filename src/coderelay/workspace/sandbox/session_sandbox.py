@@ -27,7 +27,13 @@ from coderelay.workspace.sandbox.guarded_paths import (
 from coderelay.workspace.sandbox.private_folder import PrivateFolder
 from coderelay.workspace.sandbox.probe import wrapped
 from coderelay.workspace.sandbox.profile import ProcessGroup, folders_around, profile, resource_limits
-from coderelay.workspace.sandbox.restore import Restored, StateBefore, move_aside, record_state, restore_state
+from coderelay.workspace.sandbox.restore_after_command import (
+    Restored,
+    StateBefore,
+    move_aside,
+    record_state,
+    restore_state,
+)
 
 IDLE_SECONDS = 60.0
 _LOOK_SECONDS = 1.0

@@ -4,8 +4,8 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 
-from coderelay.workspace.trees.git import Git, nul_ended, nul_split
-from coderelay.workspace.trees.repository import read_regular
+from coderelay.workspace.trees.git_subprocess import Git, nul_ended, nul_split
+from coderelay.workspace.trees.project_repository import read_regular
 from coderelay.workspace.trees.shadow_repository import ShadowRepository
 
 RULES = b".gitignore"

@@ -4,8 +4,8 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 
-from coderelay.workspace.trees.git import GitFailed, nul_ended, nul_split
-from coderelay.workspace.trees.repository import NoRepository, read_regular
+from coderelay.workspace.trees.git_subprocess import GitFailed, nul_ended, nul_split
+from coderelay.workspace.trees.project_repository import NoRepository, read_regular
 from coderelay.workspace.trees.shadow_repository import ShadowRepository, index_mark
 from coderelay.workspace.trees.tree_diff import MARKED
 

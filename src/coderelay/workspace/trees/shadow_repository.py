@@ -10,8 +10,8 @@ import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 
-from coderelay.workspace.trees.git import Cancellation, Git, GitFailed, git_in
-from coderelay.workspace.trees.repository import Repository, read_regular
+from coderelay.workspace.trees.git_subprocess import Cancellation, Git, GitFailed, git_in
+from coderelay.workspace.trees.project_repository import ProjectRepository, read_regular
 
 _MOST_INDEX = 1 << 30
 _MOST_RULES = 1 << 20
@@ -54,7 +54,7 @@ class ShadowRepository:
     """Our git folder for one work tree. `source` is the environment in which git is found."""
 
     def __init__(
-        self, folder: str, repository: Repository, source: Mapping[str, str], cancellation: Cancellation
+        self, folder: str, repository: ProjectRepository, source: Mapping[str, str], cancellation: Cancellation
     ) -> None:
         self.folder = folder
         self.repository = repository
@@ -199,7 +199,7 @@ class ShadowRepository:
         os.replace(path + ".new", path)
 
 
-def index_mark(repository: Repository) -> bytes:
+def index_mark(repository: ProjectRepository) -> bytes:
     """A value that changes whenever the person's index does."""
     try:
         found = os.stat(repository.index)

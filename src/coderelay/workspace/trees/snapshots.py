@@ -17,9 +17,9 @@ from msgspec import Struct, structs
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.query_results import FileChange, FilesDiff
 from coderelay.workspace.trees import index_seed, tree_diff, tree_writer
-from coderelay.workspace.trees.git import Cancellation, GitFailed, nul_ended, nul_split, run_cancellable
+from coderelay.workspace.trees.git_subprocess import Cancellation, GitFailed, nul_ended, nul_split, run_cancellable
 from coderelay.workspace.trees.ignored_files import ignored_paths
-from coderelay.workspace.trees.repository import folder_alone, repository_of
+from coderelay.workspace.trees.project_repository import folder_alone, repository_of
 from coderelay.workspace.trees.repository_root import root_of
 from coderelay.workspace.trees.shadow_repository import ShadowRepository
 from coderelay.workspace.trees.tree_writer import DEFAULT_LIMITS, OmittedPath, TreeLimits, WrittenTree
@@ -47,7 +47,7 @@ class NoSnapshot(Struct, frozen=True):
     reason: str
 
 
-class Trees:
+class SnapshotTaker:
     """Takes and compares snapshots. `home` is a folder of ours that nobody else may read; `source` is an environment
     in which git is found."""
 

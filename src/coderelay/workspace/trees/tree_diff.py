@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from coderelay.protocol.query_results import ChangeKind, FileChange
-from coderelay.workspace.trees.git import Git, nul_split
+from coderelay.workspace.trees.git_subprocess import Git, nul_split
 
 MOST_DIFF_BYTES = 1 << 20
 MARKED = "160000"  # the mode of a submodule, an entry whose content git does not store

@@ -15,8 +15,8 @@ from msgspec import Struct
 
 from coderelay.protocol.errors import Refusal
 from coderelay.workspace.files.openat import open_folder
-from coderelay.workspace.trees.git import Git, GitFailed, nul_ended, nul_split
-from coderelay.workspace.trees.repository import NoRepository, read_regular, repository_at
+from coderelay.workspace.trees.git_subprocess import Git, GitFailed, nul_ended, nul_split
+from coderelay.workspace.trees.project_repository import NoRepository, read_regular, repository_at
 from coderelay.workspace.trees.shadow_repository import ShadowRepository
 from coderelay.workspace.trees.tree_diff import MARKED, shown
 

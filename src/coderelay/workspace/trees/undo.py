@@ -11,13 +11,13 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
-from coderelay.workspace.trees.git import Blobs, Cancellation, Git, GitFailed, run_cancellable
+from coderelay.workspace.trees.git_subprocess import Blobs, Cancellation, Git, GitFailed, run_cancellable
 from coderelay.workspace.trees.ignored_files import RULES, ignored_paths, ignored_paths_in_tree
 from coderelay.workspace.trees.shadow_repository import ShadowRepository
-from coderelay.workspace.trees.snapshots import Snapshot, Trees
+from coderelay.workspace.trees.snapshots import Snapshot, SnapshotTaker
 from coderelay.workspace.trees.tree_diff import MARKED, EntryPair, TreeEntry, pairs_between, shown
-from coderelay.workspace.trees.tree_files import LINK, FolderFiles, TreeFile
 from coderelay.workspace.trees.tree_writer import prefix_of
+from coderelay.workspace.trees.work_tree_files import LINK, WorkTreeFile, WorkTreeFiles
 
 
 class KeptFile(Struct, frozen=True):
@@ -36,7 +36,7 @@ class UndoResult(Struct, frozen=True):
     skipped: tuple[KeptFile, ...] = ()
 
 
-async def undo(trees: Trees, before: Snapshot, after: Snapshot, *, dry_run: bool = False) -> UndoResult:
+async def undo(trees: SnapshotTaker, before: Snapshot, after: Snapshot, *, dry_run: bool = False) -> UndoResult:
     """Raises NoRepository or GitFailed. In that case nothing was changed, or undo can be repeated."""
 
     def work(cancellation: Cancellation) -> UndoResult:
@@ -63,8 +63,8 @@ class _Plan:
 
     def __init__(self, shadow: ShadowRepository, before: Snapshot, after: Snapshot, most_bytes: int) -> None:
         self._git = shadow.reader
-        self._beneath = FolderFiles(after.folder, shadow.hash_name, most_bytes)
-        self._seen: dict[bytes, TreeFile | None] = {}
+        self._beneath = WorkTreeFiles(after.folder, shadow.hash_name, most_bytes)
+        self._seen: dict[bytes, WorkTreeFile | None] = {}
         self._conflicts: dict[bytes, str] = {}
         self._skipped: dict[bytes, str] = {}
         pairs = pairs_between(self._git, before.id, after.id)
@@ -121,7 +121,7 @@ class _Plan:
                 return True
         return False
 
-    def _look(self, path: bytes) -> TreeFile | None:
+    def _look(self, path: bytes) -> WorkTreeFile | None:
         if path not in self._seen:
             self._seen[path] = self._beneath.look(path)
         return self._seen[path]

@@ -18,7 +18,7 @@ from coderelay.protocol.query_results import Item, SkillShown, SubagentShown
 from coderelay.protocol.session_events import Mode
 from coderelay.session.background_commands import background_topic, over_topic, status_text
 from coderelay.session.state import BackgroundCommand, State, is_list, items_of, last_list
-from coderelay.workspace.files.disk import Disk
+from coderelay.workspace.files.confined_files import ConfinedFiles
 from coderelay.workspace.trees.repository_root import branch_in, root_of
 
 _LOOKED_AT = 200  # only the most recently read files
@@ -42,7 +42,7 @@ class Offered(Struct, frozen=True):
     subagents: tuple[SubagentShown, ...] = ()
 
 
-def current_notes(state: State, disk: Disk, home: str, window: int, offered: Offered) -> list[Note]:
+def current_notes(state: State, disk: ConfinedFiles, home: str, window: int, offered: Offered) -> list[Note]:
     """All notes that hold now. `window` is the model's context window in tokens; a small window gets short notes."""
     settings = state.settings
     assert settings is not None
@@ -107,12 +107,12 @@ def _topic(command: BackgroundCommand) -> str:
     return background_topic(command.id) if command.end is None else over_topic(command.id)
 
 
-def change_notes(seen: Mapping[str, str], disk: Disk) -> list[Note]:
+def change_notes(seen: Mapping[str, str], disk: ConfinedFiles) -> list[Note]:
     recent = list(seen.items())[-_LOOKED_AT:]
     return [_changed(path, disk) for path, mark in recent if disk.has_changed(Seen(path, mark))]
 
 
-def _changed(path: str, disk: Disk) -> Note:
+def _changed(path: str, disk: ConfinedFiles) -> Note:
     now = (
         "has changed since you read it; read it again before you rely on it" if disk.fingerprint(path) else "is gone"
     )

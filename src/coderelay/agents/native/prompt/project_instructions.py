@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from coderelay.protocol.content import Note
 from coderelay.protocol.errors import ToolFailed
-from coderelay.workspace.files.disk import Disk
+from coderelay.workspace.files.confined_files import ConfinedFiles
 
 NAMES = ("AGENTS.md", "CLAUDE.md")
 _BYTES = 32 * 1024
@@ -65,7 +65,7 @@ def _text(top: str | None, path: str, most: int) -> str:
     if not os.path.lexists(path):
         return ""
     try:
-        found = Disk([top or os.path.dirname(os.path.realpath(path))]).read(path, most)
+        found = ConfinedFiles([top or os.path.dirname(os.path.realpath(path))]).read(path, most)
     except ToolFailed:
         return ""
     if b"\0" in found.data:

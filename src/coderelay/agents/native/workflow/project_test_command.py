@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from coderelay.agents.native.workflow.check_command_choice import CheckCommand
 from coderelay.protocol.errors import ToolFailed
-from coderelay.workspace.files.disk import Disk
+from coderelay.workspace.files.confined_files import ConfinedFiles
 
 Language = Literal["go", "python", "node", "rust", "java"]
 _MOST_BYTES = 1 << 20
@@ -168,7 +168,7 @@ def _is_test(name: str) -> bool:
 
 
 class ProjectFiles:
-    def __init__(self, disk: Disk) -> None:
+    def __init__(self, disk: ConfinedFiles) -> None:
         self._disk = disk
         self._names: dict[str, frozenset[str]] = {}
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from coderelay.client.ask_text import full_text, headline
-from coderelay.client.language import retell, t
-from coderelay.client.permission_ask_text import context_lines, permission_question, shortened
+from coderelay.client.ask_and_answer_text import full_text, headline
+from coderelay.client.i18n import retell, t
+from coderelay.client.permission_text import context_lines, permission_question, shortened
 from coderelay.client.visible_text import visible
 from coderelay.protocol.asks import (
     Allow,
@@ -26,7 +26,7 @@ from coderelay.surfaces.terminal.drawing.calls import behind_bar, within
 from coderelay.surfaces.terminal.drawing.columns import BOLD, DIM, GREEN, RED, YELLOW, cut, paint
 from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
 from coderelay.surfaces.terminal.drawing.markdown_stream import markdown_lines
-from coderelay.surfaces.terminal.drawing.notices import drawn_command
+from coderelay.surfaces.terminal.drawing.transcript_lines import drawn_command
 from coderelay.surfaces.terminal.drawing.wrapping import wrapped
 
 _BAR = "┃ "

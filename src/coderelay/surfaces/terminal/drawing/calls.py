@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import msgspec
 
-from coderelay.client.language import retell, t
-from coderelay.client.tool_specs import tool_specs
+from coderelay.client.built_in_tool_specs import tool_specs
+from coderelay.client.i18n import retell, t
 from coderelay.client.visible_text import visible
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Outcome, Stopped, Unknown, one_line
 from coderelay.protocol.query_results import Item, Status, TodoArguments
@@ -24,10 +24,10 @@ from coderelay.surfaces.terminal.drawing.columns import (
     width_of,
 )
 from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
-from coderelay.surfaces.terminal.drawing.escape_sequences import printable
 from coderelay.surfaces.terminal.drawing.markdown_stream import markdown_lines
-from coderelay.surfaces.terminal.drawing.notices import drawn_command, note
+from coderelay.surfaces.terminal.drawing.sanitizing import printable
 from coderelay.surfaces.terminal.drawing.shortening import Shortening
+from coderelay.surfaces.terminal.drawing.transcript_lines import drawn_command, note
 from coderelay.surfaces.terminal.drawing.wrapping import wrapped
 
 _TODO: dict[Status, tuple[str, str]] = {

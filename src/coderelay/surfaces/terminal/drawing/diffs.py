@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from coderelay.client.language import t
+from coderelay.client.i18n import t
 from coderelay.client.visible_text import visible
 from coderelay.surfaces.terminal.drawing.columns import BOLD, DIM, GREEN, RED, paint, rows_of
 

@@ -9,7 +9,6 @@ from markdown_it.token import Token
 from msgspec import Struct
 
 from coderelay.client.visible_text import visible
-from coderelay.surfaces.terminal.drawing.code import drawn_code
 from coderelay.surfaces.terminal.drawing.columns import (
     BOLD,
     CYAN,
@@ -22,6 +21,7 @@ from coderelay.surfaces.terminal.drawing.columns import (
     width_of,
     without_colours,
 )
+from coderelay.surfaces.terminal.drawing.syntax_highlighting import drawn_code
 from coderelay.surfaces.terminal.drawing.wrapping import Span, joined, wrap
 
 _HEADINGS = {"h1": f"{BOLD};{UNDERLINED}", "h2": BOLD}

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from coderelay.client.visible_text import visible
 from coderelay.surfaces.terminal.drawing.columns import last_rows, rows_of
-from coderelay.surfaces.terminal.drawing.escape_sequences import without_wide_joins
 from coderelay.surfaces.terminal.drawing.line_splitter import LineSplitter
 from coderelay.surfaces.terminal.drawing.markdown_splitter import (
     Block,
@@ -15,9 +14,10 @@ from coderelay.surfaces.terminal.drawing.markdown_splitter import (
     MarkdownSplitter,
     Prose,
 )
+from coderelay.surfaces.terminal.drawing.sanitizing import without_wide_joins
 
 if TYPE_CHECKING:
-    from coderelay.surfaces.terminal.drawing.code import Code
+    from coderelay.surfaces.terminal.drawing.syntax_highlighting import CodeHighlighter
 
 
 class MarkdownStream:
@@ -29,7 +29,7 @@ class MarkdownStream:
     def __init__(self) -> None:
         self._arriving = LineSplitter()
         self._blocks = MarkdownSplitter()
-        self._code: Code | None = None
+        self._code: CodeHighlighter | None = None
 
     def feed(self, text: str) -> None:
         for line in self._arriving.take(text):
@@ -60,12 +60,12 @@ class MarkdownStream:
         return self.take_finished(width)
 
     def _drawn(self, block: Block, width: int) -> list[str]:
-        from coderelay.surfaces.terminal.drawing.code import Code
         from coderelay.surfaces.terminal.drawing.markdown_block import drawn_block  # both loaded late
+        from coderelay.surfaces.terminal.drawing.syntax_highlighting import CodeHighlighter
 
         match block:
             case CodeBegins():
-                self._code = Code(block.language)
+                self._code = CodeHighlighter(block.language)
                 return [""]
             case CodeLine():
                 assert self._code is not None, "code begins before it goes on"

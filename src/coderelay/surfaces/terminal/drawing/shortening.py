@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from coderelay.client.language import t
+from coderelay.client.i18n import t
 from coderelay.surfaces.terminal.drawing.columns import DIM, paint
 
 _BAR = "│ "

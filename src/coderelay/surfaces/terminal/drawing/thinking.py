@@ -2,8 +2,8 @@
 
 from coderelay.client.visible_text import visible
 from coderelay.surfaces.terminal.drawing.columns import DIM, ITALIC, last_rows, paint
-from coderelay.surfaces.terminal.drawing.escape_sequences import without_wide_joins
 from coderelay.surfaces.terminal.drawing.line_splitter import LineSplitter
+from coderelay.surfaces.terminal.drawing.sanitizing import without_wide_joins
 from coderelay.surfaces.terminal.drawing.wrapping import wrapped
 
 _STYLE = f"{DIM};{ITALIC}"

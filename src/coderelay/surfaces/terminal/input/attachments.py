@@ -15,7 +15,7 @@ from prompt_toolkit.formatted_text.utils import fragment_list_to_text
 from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
 from prompt_toolkit.layout.utils import explode_text_fragments
 
-from coderelay.client.language import t
+from coderelay.client.i18n import t
 from coderelay.client.pictures import SUFFIXES, Picture, read_picture
 from coderelay.protocol.content import Image
 from coderelay.protocol.errors import BadInput

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from msgspec import Struct
 
-from coderelay.client.language import t
+from coderelay.client.i18n import t
 from coderelay.client.pictures import Picture, picture_of
 from coderelay.protocol.errors import BadInput
 

@@ -18,7 +18,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.key_binding.vi_state import InputMode
 from prompt_toolkit.keys import Keys
 
-from coderelay.client.language import t
+from coderelay.client.i18n import t
 from coderelay.protocol.errors import BadInput
 from coderelay.surfaces.terminal.input.attachments import Attachments
 from coderelay.surfaces.terminal.input.clipboard_image import clipboard_picture

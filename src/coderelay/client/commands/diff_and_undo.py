@@ -1,0 +1,158 @@
+"""`/add-dir`, `/diff`, `/undo`, `/rewind`: add folders to a session, show changed files, and undo turns."""
+
+import os
+import time
+
+from coderelay.client.changed_files_text import changed_line, diff_of
+from coderelay.client.coder_error_text import error_in_words
+from coderelay.client.commands.command import FILES, ONLY_SHOWS, Context, SlashCommand
+from coderelay.client.i18n import retell, t
+from coderelay.client.slash_results import ChangedFiles, RewoundTurns
+from coderelay.protocol.commands import ConfigureSession, Undone, UndoTurn
+from coderelay.protocol.errors import BadInput, CoderError
+from coderelay.protocol.localized_text import Localized
+from coderelay.protocol.queries import ListTurns, ShowDiff, ShowSession
+from coderelay.protocol.query_results import TurnShown
+
+
+async def add_folder(here: Context, path: str) -> str:
+    row = await here.client.get(ShowSession(here.session))
+    if not path:
+        return "\n".join((row.cwd, *row.folders))
+    folder = os.path.realpath(os.path.join(row.cwd, os.path.expanduser(path)))
+    folders = tuple(dict.fromkeys((*row.folders, folder)))
+    await here.client.send(ConfigureSession(session=here.session, folders=folders, by=here.by))
+    return t("added {folder}; /undo restores files in {cwd} only", folder=folder, cwd=row.cwd)
+
+
+async def diff(here: Context, what: str) -> str | ChangedFiles:
+    found = await here.client.get(ShowDiff(here.session))
+    lines = "\n".join(map(changed_line, found.changes)) or t("no changes since the last commit")
+    if what == "full":
+        return ChangedFiles(lines, found.diff)
+    if not what:
+        return "\n".join([lines, t("/diff full shows the changes")]) if found.changes else lines
+    cwd = (await here.client.get(ShowSession(here.session))).cwd
+    path = os.path.relpath(os.path.join(cwd, os.path.expanduser(what)), cwd)
+    part = diff_of(found, path)
+    if not part:
+        told = t("no changes in {path} since the last commit; changed files:", path=path)
+        raise BadInput(f"{told}\n{lines}" if found.changes else lines)
+    return ChangedFiles("", part)
+
+
+async def undo(here: Context, _: str) -> str:
+    lines = await _undo_one(here)
+    return "\n".join([*lines, t("(the last turn was undone; the conversation continues from before it)")])
+
+
+async def rewind(here: Context, many: str) -> str | RewoundTurns:
+    if not many:
+        return _listed(await here.client.get(ListTurns(here.session)))
+    if not many.isdecimal() or int(many) < 1:
+        raise here.misused()
+    turns = await here.client.get(ListTurns(here.session, limit=int(many)))
+    if int(many) > len(turns):
+        raise BadInput(t("turns that can be undone: {there}; /rewind lists them", there=len(turns)))
+    if int(many) == 1:
+        return RewoundTurns(await undo(here, ""), turns[-1].prompt)
+    lines: list[str] = []
+    for done in range(int(many)):
+        try:
+            lines += await _undo_one(here)
+        except CoderError as error:
+            if not done:
+                raise
+            told = t(
+                "({done} of the last {many} turns were undone; the one before them cannot be undone:)",
+                done=done,
+                many=many,
+            )
+            return "\n".join([*lines, told, error_in_words(error)])
+    told = t("(the last {many} turns were undone; the conversation continues from before them)", many=many)
+    return RewoundTurns("\n".join([*lines, told]), turns[-1].prompt)
+
+
+async def _undo_one(here: Context) -> list[str]:
+    outcome = await here.client.send(UndoTurn(session=here.session, by=here.by))
+    assert isinstance(outcome, Undone)
+    return [
+        *(t("restored  {path}", path=path) for path in outcome.restored),
+        *(t("removed   {path}", path=path) for path in outcome.removed),
+        *(t("kept      {path}", path=text) for text in outcome.conflicts),
+    ]
+
+
+def _listed(turns: list[TurnShown]) -> str:
+    if not turns:
+        return t("nothing to undo")
+    lines = [line for number, each in enumerate(turns, 1) for line in _turn(number, each)]
+    return "\n".join([*lines, t("/rewind N undoes the last N")])
+
+
+def _turn(number: int, turn: TurnShown) -> list[str]:
+    at = time.strftime("%m-%d %H:%M", time.localtime(turn.at / 1000))
+    first = turn.prompt.strip().partition("\n")[0]
+    problem = [f"     ({retell(turn.problem)})"] if turn.problem else []
+    return [f"{number:2}. {at}  {first}", *problem, *(f"     {changed_line(each)}" for each in turn.changes)]
+
+
+COMMANDS = (
+    SlashCommand(
+        name="add-dir",
+        group=FILES,
+        text=Localized(
+            "list the folders of this session, or allow the tools to use another one",
+            "列出本会话的目录，或允许工具使用另一个目录",
+        ),
+        run=add_folder,
+        hint="[PATH]",
+        detail=Localized(
+            "Applies to this session; /undo restores files in the session's own folder only.",
+            "在本会话中生效；/undo 只恢复会话自己目录中的文件。",
+        ),
+        example="/add-dir ../shared",
+        completes="folder",
+    ),
+    SlashCommand(
+        name="diff",
+        group=FILES,
+        text=Localized(
+            "show what has changed since the last commit: the files, the full diff, or one file or folder",
+            "显示自上次提交以来的改动：文件列表、完整 diff，或某个文件或目录",
+        ),
+        run=diff,
+        hint="[full|FILE]",
+        detail=ONLY_SHOWS,
+        example="/diff src/cart.py",
+        completes="changed file",
+        remote=True,
+    ),
+    SlashCommand(
+        name="undo",
+        group=FILES,
+        text=Localized(
+            "undo the last turn, in the files and in the conversation; repeat to undo one more",
+            "撤销上一回合的文件改动和对话；再次执行则再撤销一个回合",
+        ),
+        run=undo,
+        detail=Localized(
+            "Restores all files that the turn changed, including those its commands changed. Files that you "
+            "have changed since are kept and listed.",
+            "恢复该回合改动的所有文件，包括其命令的改动；你之后改动过的文件会保留并列出。",
+        ),
+        remote=True,
+    ),
+    SlashCommand(
+        name="rewind",
+        group=FILES,
+        text=Localized("list the turns that can be undone, or undo the last N", "列出可撤销的回合；或撤销最后 N 个"),
+        run=rewind,
+        hint="[N]",
+        detail=Localized(
+            "Same as running /undo N times, the latest turn first.", "等同于执行 N 次 /undo，从最近的回合开始。"
+        ),
+        example="/rewind 2",
+        remote=True,
+    ),
+)

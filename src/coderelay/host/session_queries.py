@@ -1,0 +1,111 @@
+"""Answers queries about a session: its tools, skills, commands, MCP servers and past turns, and how full its context
+window is."""
+
+from msgspec.structs import replace
+
+from coderelay.agents.agent import Agent, Description
+from coderelay.client.built_in_tool_specs import tool_specs
+from coderelay.host.host_context import HostContext
+from coderelay.host.mcp_servers_interface import Servers
+from coderelay.host.run_requirements import require_folder
+from coderelay.host.turn_files import TurnFiles
+from coderelay.protocol.calls import ToolSpec
+from coderelay.protocol.errors import CoderError
+from coderelay.protocol.queries import (
+    ExpandCommand,
+    ListCommands,
+    ListServers,
+    ListSkills,
+    ListSubagents,
+    ListTools,
+    ListTurns,
+    ReadFromServer,
+    ReadImage,
+    ShowContext,
+)
+from coderelay.protocol.query_results import ContextShown, ToolShown, TurnShown
+from coderelay.session.context_usage import context_of
+from coderelay.session.state import PastTurn, SessionSettings, State
+
+SessionQuery = (
+    ListTools
+    | ListSkills
+    | ListSubagents
+    | ListCommands
+    | ExpandCommand
+    | ListServers
+    | ReadFromServer
+    | ShowContext
+    | ListTurns
+    | ReadImage
+)
+
+
+async def answer_session_query(query: SessionQuery, state: State, context: HostContext) -> object:
+    """Raises BadInput."""
+    settings = state.settings
+    assert settings is not None
+    agent = context.agents.get(settings.agent)
+    match query:
+        case ListTools():
+            return _tools(_describe(agent, settings), settings)
+        case ShowContext():
+            return _context(state, _describe(agent, settings), settings)
+        case ListSkills():
+            return context.folders.texts(settings.cwd).skills()
+        case ListSubagents():
+            return context.folders.subagents(settings.cwd)
+        case ListCommands():
+            found = context.folders.texts(settings.cwd).commands()
+            return replace(found, found=(*_describe(agent, settings).commands, *found.found))
+        case ExpandCommand():
+            return context.folders.texts(settings.cwd).expand(query.name, query.arguments)
+        case ListServers():
+            return [*await _servers(state, settings, context).rows(), *context.lending.rows(state)]
+        case ReadFromServer():
+            servers = _servers(state, settings, context)
+            return context.secrets.hide(await servers.text(query.server, query.what, query.rest))
+        case ReadImage():
+            images = state.images.get(query.prompt_id, ())
+            return images[query.number] if 0 <= query.number < len(images) else None
+        case ListTurns():
+            return [await _turn(each, context.turn_files()) for each in reversed(state.past[-query.limit :])]
+
+
+def _describe(agent: Agent | None, settings: SessionSettings) -> Description:
+    return Description("", ()) if agent is None else agent.describe(settings)
+
+
+def _servers(state: State, settings: SessionSettings, context: HostContext) -> Servers:
+    return context.machine.servers(require_folder(settings, context), state)
+
+
+def _tools(described: Description, settings: SessionSettings) -> list[ToolShown]:
+    return [
+        *(
+            _tool(each, "" if tool_specs().is_allowed(each.name, settings.enforced_tools) else _NOT_HERE)
+            for each in described.tools
+        ),
+        *(_tool(each, _DISABLED) for each in described.disabled),
+    ]
+
+
+_NOT_HERE = "not allowed in this session"
+_DISABLED = "disabled in the configuration"
+
+
+def _tool(spec: ToolSpec, off: str) -> ToolShown:
+    return ToolShown(spec.name, spec.kind, spec.description, off)
+
+
+def _context(state: State, described: Description, settings: SessionSettings) -> ContextShown:
+    return context_of(state, settings.model, described.system, described.tools, described.window)
+
+
+async def _turn(past: PastTurn, files: TurnFiles) -> TurnShown:
+    try:
+        changes = await files.changes_of(past) if past.before and past.after else ()
+        problem = past.problem
+    except CoderError as error:
+        changes, problem = (), error.message
+    return TurnShown(past.turn_id, past.prompt, past.at, changes, problem)

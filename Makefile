@@ -113,7 +113,7 @@ $(VENV)/.installed: $(VENV)/bin/python pyproject.toml constraints.txt hatch_buil
 
 $(VENV)/.ready: $(VENV)/.installed
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --no-binary claude-agent-sdk --group dev
-	@tools/bubblewrap
+	@tools/system_packages
 	-@$(BIN)/python -m pytest -q --collect-only >/dev/null  # compiles the tests once, not in every worker
 	@touch $@
 

@@ -49,8 +49,8 @@ def test_c20_the_first_screen_says_how_to_find_the_rest(serve: Serve, coder_on: 
 def test_the_status_line_uses_the_width_of_the_terminal(serve: Serve, coder_on: CoderOn) -> None:
     with repl(coder_on(serve(script())), "--model", "openai:gpt-5.5", columns=80) as terminal:
         terminal.enter("/model guide")
-        seen = settle(terminal, "model: guide")
-        assert "tokens" not in status_of(seen), "the guide uses none"
+        settle(terminal, "model: guide")
+        terminal.wait_until(lambda seen: "tokens" not in status_of(seen), "the guide, which uses none")
     priced = coder_on(serve(script(proposes(bash("touch x")))))
     with repl(priced, "--model", "openai:gpt-5.5", columns=80) as terminal:
         terminal.enter("go")

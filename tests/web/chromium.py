@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Error, Locator, Page, Playwright, expect, sync_playwright
 
-from coderelay.surfaces.web.page_files import APP
 from tests.coder_process import Coder, Ran, Started
 from tests.model_server import Answer, History, by_history
 from tests.model_server.thread import model_server_thread
@@ -28,8 +27,7 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 
 expect.set_options(timeout=30_000)
 
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
-needs_app = pytest.mark.skipif(not (APP / "index.html").is_file(), reason="the web app is not built; run `make web`")
+needs_app_in_chromium = pytest.mark.usefixtures("app_in_chromium")
 
 
 class Desk:

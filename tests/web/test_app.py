@@ -13,14 +13,13 @@ from tests.web.chromium import (
     browser,
     conversation,
     desk,
-    needs_app,
-    needs_chromium,
+    needs_app_in_chromium,
     say,
     serious_findings,
     start,
 )
 
-pytestmark = [needs_chromium, needs_app, pytest.mark.timeout(180)]
+pytestmark = [needs_app_in_chromium, pytest.mark.timeout(180)]
 
 
 def test_b04_b18_b20_b28_x30_a_session_is_started_and_its_answer_drawn_without_loading_anything(tmp_path: Path):

@@ -8,10 +8,10 @@ import pytest
 from playwright.sync_api import WebSocketRoute, expect
 
 from tests.web.app_stories import decide
-from tests.web.chromium import ask_card, browser, conversation, desk, needs_app, needs_chromium, say, start
+from tests.web.chromium import ask_card, browser, conversation, desk, needs_app_in_chromium, say, start
 from tests.web.test_app_files import png
 
-pytestmark = [needs_chromium, needs_app, pytest.mark.timeout(180)]
+pytestmark = [needs_app_in_chromium, pytest.mark.timeout(180)]
 
 
 def test_what_was_typed_chosen_or_attached_is_there_again_after_other_sessions_and_a_reload(tmp_path: Path):

@@ -14,14 +14,13 @@ from tests.web.chromium import (
     browser,
     conversation,
     desk,
-    needs_app,
-    needs_chromium,
+    needs_app_in_chromium,
     say,
     serious_findings,
     start,
 )
 
-pytestmark = [needs_chromium, needs_app, pytest.mark.timeout(180)]
+pytestmark = [needs_app_in_chromium, pytest.mark.timeout(180)]
 HOSTILE = "<img src=x onerror=document.title=1>.svg"
 CART = "\n".join(["def cart():", "    total = 0", "    return total", ""])
 

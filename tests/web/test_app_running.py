@@ -9,10 +9,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.app_stories import decide
-from tests.web.chromium import ask_card, browser, conversation, desk, needs_app, needs_chromium, say, start
+from tests.web.chromium import ask_card, browser, conversation, desk, needs_app_in_chromium, say, start
 from tests.web.test_app_files import png
 
-pytestmark = [needs_chromium, needs_app, pytest.mark.timeout(180)]
+pytestmark = [needs_app_in_chromium, pytest.mark.timeout(180)]
 
 
 def test_output_comes_while_a_command_runs_and_prompts_wait_or_join_the_turn(tmp_path: Path):

@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import WebSocketRoute, expect
 
 from tests.web.app_stories import decide
-from tests.web.chromium import ask_card, browser, conversation, desk, needs_app, needs_chromium, say, start
+from tests.web.chromium import ask_card, browser, conversation, desk, needs_app_in_chromium, say, start
 
-pytestmark = [needs_chromium, needs_app, pytest.mark.timeout(180)]
+pytestmark = [needs_app_in_chromium, pytest.mark.timeout(180)]
 
 
 def test_b21_the_start_button_is_disabled_until_the_session_has_started(tmp_path: Path):

@@ -17,14 +17,13 @@ from tests.web.chromium import (
     browser,
     conversation,
     desk,
-    needs_app,
-    needs_chromium,
+    needs_app_in_chromium,
     one_at_a_time,
     playwright_of_module,
     start,
 )
 
-pytestmark = [needs_chromium, needs_app, pytest.mark.timeout(180)]
+pytestmark = [needs_app_in_chromium, pytest.mark.timeout(180)]
 MANY = 2000
 
 

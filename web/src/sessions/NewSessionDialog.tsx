@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { flushSync } from "react-dom";
 import { type Choices, choices, recentFolders } from "../connection/api";
 import { send } from "../connection/socket";
 import { type StartPayload } from "../contract/client_events";
@@ -38,7 +39,8 @@ export function NewSessionDialog() {
       ([cwds, here]) => {
         setRecent(cwds);
         const isTyping = document.activeElement?.id === "new-cwd"; // whoever is there already says where
-        if (!isTyping) setCwd((before) => before || cwds[0] || here.cwd);
+        // At once: drawn a moment later, it would undo the selection of somebody who has come to the field by then.
+        if (!isTyping) flushSync(() => setCwd((before) => before || cwds[0] || here.cwd));
       },
       () => undefined, // there is nothing to choose from; a folder can be typed
     );

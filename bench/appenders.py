@@ -5,7 +5,7 @@ import asyncio
 from bench.stopwatch import Took, stopwatch
 from coderelay.protocol.asks import By
 from coderelay.protocol.calls import Finished
-from coderelay.protocol.codec import encode
+from coderelay.protocol.event_codec import encode
 from coderelay.protocol.events import CallEnded, SessionCreated
 from coderelay.protocol.ids import CallId, MessageId, SessionId, new_id
 from coderelay.store.store import Store

@@ -28,11 +28,11 @@ from coderelay.config import edit_config
 from coderelay.config.detect import model_detection
 from coderelay.host import git_turn_snapshots, live_command_output
 from coderelay.models.openai_chat import model
-from coderelay.policy.shell import allow_rule_matching, command_verdict, deny_rule_matching, tree_sitter_words
+from coderelay.policy.shell import allow_rule_matching, command_verdict, deny_and_ask_rule_matching, tree_sitter_words
 from coderelay.policy.shell.programs import build_tools
 from coderelay.store.postgres import store as postgres_store
 from coderelay.surfaces import headless
-from coderelay.surfaces.terminal import picker, plain_repl
+from coderelay.surfaces.terminal import picker, picker_choices, plain_repl
 from coderelay.surfaces.terminal.drawing import diffs, markdown_stream, syntax_highlighting
 from coderelay.workspace.sandbox import bubblewrap, sandlock_policy, session_sandbox
 from coderelay.workspace.trees import snapshots
@@ -44,9 +44,9 @@ from tests.forked_process import Reap, Start
 LOADED_EARLY = (
     *(answer, asks, resume, sessions, edit_config, model_detection, live_command_output, git_turn_snapshots),
     *(model, postgres_store, headless),
-    *(allow_rule_matching, build_tools, command_verdict, deny_rule_matching, tree_sitter_words),
+    *(allow_rule_matching, build_tools, command_verdict, deny_and_ask_rule_matching, tree_sitter_words),
     *(bubblewrap, sandlock_policy, session_sandbox, snapshots),
-    *(instant_prompt, run_repl, picker, plain_repl, syntax_highlighting, diffs, markdown_stream),
+    *(instant_prompt, run_repl, picker, picker_choices, plain_repl, syntax_highlighting, diffs, markdown_stream),
 )
 PROGRAMS: dict[str, Callable[[], object]] = {
     "coder": cli.run,

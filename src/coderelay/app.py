@@ -16,7 +16,7 @@ from coderelay.agents.native.turn_steps import NativeSettings
 from coderelay.agents.native.workflow.workflow_settings import VerificationSettings, WorkflowSettings
 from coderelay.client.lent_resources import LentServer
 from coderelay.client.views.cowork_messages import SessionRows
-from coderelay.config.detect.other_agents_settings import agents_on_path
+from coderelay.config.detect.installed_agents import agents_on_path
 from coderelay.config.load import Config, CurrentConfig, language_of
 from coderelay.config.settings import AgentConfig, Settings
 from coderelay.host.cross_process_live_relay import LiveRelay

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.asks import Allow, Scope
-from coderelay.protocol.codec import kind_of
+from coderelay.protocol.event_codec import kind_of
 from coderelay.protocol.events import ApprovalGranted, AskAnswered, BatchResumed
 from coderelay.protocol.queries import ListApprovals
 from coderelay.session.state import State

@@ -22,8 +22,8 @@ from coderelay.protocol.events import CallEnded, Recorded, asks_in
 from coderelay.protocol.ids import CallId, SessionId
 from coderelay.protocol.live_updates import Live
 from coderelay.protocol.queries import ListAsks
-from coderelay.surfaces.headless.follow_turn import carry_on
 from coderelay.surfaces.headless.output import DONE, INTERRUPTED, PARKED, NullOutput, RunState
+from coderelay.surfaces.headless.print_open_turns import print_open_turns
 from coderelay.surfaces.headless.run_prompt import PromptRun
 from coderelay.surfaces.terminal.plain_repl import PlainRepl
 from coderelay.testing.scripted_blocking_agent import BlockingAgent
@@ -190,7 +190,7 @@ async def test_x24_an_answer_that_carries_the_turn_on_waits_for_the_call_beside_
         await other.open(coder.session)
         answered = await other.answer(ask, Answers({FIRST: "Red"}))
         assert isinstance(answered, Accepted)
-        surface = asyncio.create_task(carry_on(cast(Client, client), other.session, answered.head))
+        surface = asyncio.create_task(print_open_turns(cast(Client, client), other.session, answered.head))
         assert await goes_on(client, surface)
         agent.ends.set()
         assert await surface == PARKED

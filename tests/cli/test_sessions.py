@@ -211,7 +211,7 @@ _SELDOM_USED = {
     "coderelay.agents.guide.intents",
     "coderelay.client.ask_and_answer_text",
     "coderelay.config.edit_config",
-    "coderelay.host.command_disk_lookup",
+    "coderelay.host.shell_command_disk_facts",
     "coderelay.policy.secrets.private_keys",
     "coderelay.policy.secrets.secret_value_detection",
     "coderelay.tools.editing.patch_format",

@@ -28,13 +28,13 @@ from coderelay.app import App
 from coderelay.cli import default_command
 from coderelay.cli.startup import open_app
 from coderelay.config.load import Config, load
-from coderelay.host import loaded_session, session_json_copy
+from coderelay.host import loaded_session, session_file
 from coderelay.host.agent_turn import AgentTurn
 from coderelay.host.ownership import STILL_SECONDS, Ownership
 from coderelay.models.model import Completion, Model, Models, Piece, Request
 from coderelay.protocol.calls import Call, Failed, Finished, Need
-from coderelay.protocol.codec import kind_of
 from coderelay.protocol.errors import HeadMoved
+from coderelay.protocol.event_codec import kind_of
 from coderelay.protocol.events import AnyEvent, HistoryCompacted, PromptTaken, Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.session import turn_events
@@ -202,14 +202,14 @@ def main() -> int:
 
 
 def _fail_around_snapshots(failpoint: Failpoint) -> None:
-    write_whole = session_json_copy.write_whole
+    write_whole = session_file.write_whole
 
     def failing(path: str, content: bytes, mode: int) -> None:
         failpoint.reach("before", "snapshot")
         write_whole(path, content, mode)
         failpoint.reach("after", "snapshot")
 
-    session_json_copy.write_whole = failing
+    session_file.write_whole = failing
 
 
 def _is_my_turn(self: AgentTurn, state: State) -> bool:

@@ -75,7 +75,7 @@ def test_a_request_and_its_first_call(texts: tuple[str, ...], step: Proposal) ->
         ("how do I set up a provider", "No model is connected. Do one of these"),
         ("connect a model", "No model is connected. Do one of these"),
         ("start the web interface", "Commands:"),
-        ("which commands are there?", "Commands:"),
+        ("which commands are there?", "Commands:\n- `coder`: here, in a terminal\n- `coder web`"),
         ("你好", "尚未连接模型。我是向导"),
         ("怎么配置模型？", "尚未连接模型。请任选一种方式"),
         ("打开网页界面", "此版本的命令："),

@@ -8,8 +8,8 @@ from coderelay import cli
 from coderelay.app import App
 from coderelay.cli.startup import open_app
 from coderelay.config.load import load
-from coderelay.protocol.codec import kind_of
 from coderelay.protocol.errors import StoreFailed
+from coderelay.protocol.event_codec import kind_of
 from coderelay.protocol.events import AnyEvent, Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.store.store import Store

@@ -8,7 +8,8 @@ import pytest
 
 from coderelay.app import App
 from coderelay.config.load import Config
-from coderelay.host.ask_deadlines import NOBODY, expire, next_deadline, now
+from coderelay.host.ask_deadlines import NOBODY, expire, next_deadline
+from coderelay.host.wall_clock import now
 from coderelay.protocol.asks import (
     Allow,
     Answers,

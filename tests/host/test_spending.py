@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.host.ask_deadlines import now
+from coderelay.host.wall_clock import now
 from coderelay.protocol.asks import Allow, BudgetAsk, By, Deny
 from coderelay.protocol.commands import Accepted, Answered, CompactHistory
 from coderelay.protocol.events import AskOpened, MessageAdded, TurnEnded, TurnStarted

@@ -12,8 +12,8 @@ from coderelay.client.template_match_translation import recognise, tool_words
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.autorun_files import AUTORUN_FILES, PACKAGE_JSON
 from coderelay.protocol.calls import CallId, Denied, Failed, Finished, one_line
-from coderelay.protocol.codec import decode, encode, kind_of
 from coderelay.protocol.errors import BadInput, UnknownSession
+from coderelay.protocol.event_codec import decode, encode, kind_of
 from coderelay.protocol.events import CallEnded, TurnEnded
 from coderelay.protocol.ids import MessageId, TurnId
 from coderelay.protocol.language_files import read_language

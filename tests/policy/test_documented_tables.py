@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.policy.preset_tables import PRESETS, ModeTable, in_words, table_of
+from coderelay.policy.preset_tables import PRESETS, ModeTable, matrix_in_words, table_of
 
 PLAN, YOLO = table_of("plan", "balanced"), table_of("yolo", "balanced")
 
@@ -25,10 +25,11 @@ COLUMNS: dict[str, ModeTable] = {
 
 def test_c05_c22_the_documented_table_is_the_one_in_force() -> None:
     lines = re.findall(r"^\|(.*)\|$", DOCS.read_text(), re.MULTILINE)
-    head, _, *rows = [[cell.strip() for cell in line.split("|")] for line in lines[: 2 + len(in_words(PLAN))]]
+    head, _, *rows = [[cell.strip() for cell in line.split("|")] for line in lines[: 2 + len(matrix_in_words(PLAN))]]
     assert head == ["", *COLUMNS]
     assert [[row[0].replace("`", ""), *row[1:]] for row in rows] == [
-        [what, *(dict(in_words(table))[what] for table in COLUMNS.values())] for what, _ in in_words(PLAN)
+        [what, *(dict(matrix_in_words(table))[what] for table in COLUMNS.values())]
+        for what, _ in matrix_in_words(PLAN)
     ]
 
 
@@ -44,6 +45,6 @@ def test_c22_a_preset_is_what_default_means_and_nothing_else() -> None:
 
 def test_no_preset_is_freer_in_any_cell_than_the_next() -> None:
     order = ["deny", "ask", "sandboxed", "allow"]
-    ranks = [[order.index(cell) for _, cell in in_words(table)] for table in PRESETS.values()]
+    ranks = [[order.index(cell) for _, cell in matrix_in_words(table)] for table in PRESETS.values()]
     for stricter, freer in pairwise(ranks):
         assert all(one <= other for one, other in zip(stricter, freer, strict=True))

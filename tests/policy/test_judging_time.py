@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.host.command_disk_lookup import facts_about
+from coderelay.host.shell_command_disk_facts import facts_about
 from coderelay.policy.judge import Policy, judge
 from coderelay.policy.shell.command_verdict import judge_command
 from coderelay.protocol.calls import Need

@@ -15,7 +15,7 @@ from coderelay.workspace.processes.processes import CannotStart, ProcessesLost
 from coderelay.workspace.sandbox.cache_folders import cache_folder
 from coderelay.workspace.sandbox.confinement import SandboxBackend
 from coderelay.workspace.sandbox.private_folder import PrivateFolder
-from coderelay.workspace.sandbox.profile import credential_places
+from coderelay.workspace.sandbox.sandbox_profile import credential_places
 from coderelay.workspace.trees.snapshots import Snapshot, SnapshotTaker
 from tests.house import story
 from tests.patience import PATIENCE

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from coderelay.protocol.asks import Allow, BudgetAsk, Deny, DenyAndStop, OfferAsk, PlanAsk
-from coderelay.protocol.codec import kind_of
 from coderelay.protocol.content import Text
+from coderelay.protocol.event_codec import kind_of
 from coderelay.protocol.events import (
     AgentAttached,
     AnyEvent,

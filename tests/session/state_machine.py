@@ -9,7 +9,7 @@ accepts, and everything that is computed from the log must agree.
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 
-from coderelay.protocol.codec import decode, encode, kind_of
+from coderelay.protocol.event_codec import decode, encode, kind_of
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.session_events import Mode
 from coderelay.session.model_messages import Transcript

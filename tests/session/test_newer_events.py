@@ -13,7 +13,7 @@ from coderelay.client.views import cowork_messages
 from coderelay.protocol.asks import Allow, Answers, Deny, DenyAndStop, PlanDecision
 from coderelay.protocol.background_command_end import StoppedBy
 from coderelay.protocol.calls import Finished
-from coderelay.protocol.codec import decode, encode, kind_of
+from coderelay.protocol.event_codec import decode, encode, kind_of
 from coderelay.protocol.events import (
     AnyEvent,
     AskParked,

@@ -9,7 +9,7 @@ import pytest
 from coderelay.protocol.asks import Allow, Deny
 from coderelay.protocol.background_command_end import StoppedBy
 from coderelay.protocol.calls import Finished
-from coderelay.protocol.codec import encode
+from coderelay.protocol.event_codec import encode
 from coderelay.protocol.ids import BackgroundId
 from tests.log_checker import BrokenPromise, check_background_over, check_log, check_settled
 from tests.session.played_session import ANNE, Play

@@ -5,8 +5,8 @@ from msgspec.structs import replace
 
 from coderelay.protocol.asks import Allow, Decision, Deny, DenyAndStop
 from coderelay.protocol.calls import Denied, Failed, Finished, Outcome, Stopped, Unknown
-from coderelay.protocol.codec import kind_of
 from coderelay.protocol.content import Usage
+from coderelay.protocol.event_codec import kind_of
 from coderelay.protocol.events import (
     BatchOpened,
     CallEnded,

@@ -1,6 +1,6 @@
 """A list to pick from: arrows move, words narrow it down."""
 
-from coderelay.surfaces.terminal.drawing.columns import without_colours
+from coderelay.surfaces.terminal.drawing.ansi_styles import without_colours
 from coderelay.surfaces.terminal.picker import Picker, PickerChoice
 
 NAMES = (("one", "red"), ("two", "blue"), ("三", "Red"))

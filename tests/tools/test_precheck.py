@@ -8,7 +8,7 @@ import pytest
 
 from coderelay.protocol.asks import PermissionAsk
 from coderelay.protocol.calls import Need
-from coderelay.protocol.codec import decode, encode
+from coderelay.protocol.event_codec import decode, encode
 from coderelay.protocol.events import BatchOpened, Judged
 from coderelay.protocol.ids import AskId, CallId, MessageId, TurnId
 from tests.house import story

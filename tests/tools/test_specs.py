@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from coderelay.client.inventory_text import tools_in_words
 from coderelay.client.template_match_translation import recognise
+from coderelay.client.tool_and_agent_lists import tools_in_words
 from coderelay.protocol.calls import ToolSpec, first_sentence
 from coderelay.protocol.query_results import ToolShown
 from coderelay.tools.all_tools import SPECS, TOOLS

@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from coderelay.agents.native.workflow.check_command_choice import CheckCommand
+from coderelay.agents.native.workflow.check_failure_cause import CheckRun
 from coderelay.agents.native.workflow.message_texts import best_effort, not_run, repair_prompt, still_failing
 from coderelay.agents.native.workflow.project_test_command import ProjectFiles
 from coderelay.agents.native.workflow.verification_after_edits import (
@@ -21,7 +22,6 @@ from coderelay.agents.native.workflow.verification_after_edits import (
     is_document,
     verification_due,
 )
-from coderelay.agents.native.workflow.verification_result import CheckRun
 from coderelay.agents.native.workflow.workflow_settings import VerificationSettings
 from coderelay.protocol.asks import Allow, Deny
 from coderelay.protocol.calls import Finished

@@ -10,9 +10,10 @@ import sys
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from coderelay.cli.startup.current_person import current_person
 from coderelay.cli.startup.interrupts import INTERRUPTED, is_ignored, run_loop
 from coderelay.cli.startup.localized_argument_parser import HelpText, LocalizedArgumentParser
-from coderelay.cli.startup.open_app import current_person, new_app
+from coderelay.cli.startup.open_app import new_app
 from coderelay.client.client import EDITOR, Client
 from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.i18n import t
@@ -52,7 +53,7 @@ async def _run_on_stdio() -> int:
 
 
 async def _run_server(url: str) -> int:
-    from coderelay.cli.startup.listen_address import listen_at  # imported late: editors do not connect, they start us
+    from coderelay.cli.startup.acp_listen_url import listen_at  # imported late: editors do not connect, they start us
     from coderelay.surfaces.editor.websocket_server import serve_clients
 
     endpoint = listen_at(url)

@@ -11,8 +11,9 @@ model's answer.
 
 import sys
 
+from coderelay.cli.startup.current_person import current_person
 from coderelay.cli.startup.localized_argument_parser import HelpText, LocalizedArgumentParser
-from coderelay.cli.startup.open_app import current_person, run_with_app
+from coderelay.cli.startup.open_app import run_with_app
 from coderelay.client.ask_and_answer_text import headline, parse_answer
 from coderelay.client.i18n import retell, t
 from coderelay.host.host import Host
@@ -20,8 +21,8 @@ from coderelay.protocol.asks import DenyAndStop
 from coderelay.protocol.commands import AnswerAsk, Answered, OpenSession
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import FindAsk, ShowSession, WhyNotRun, WhyWaiting
-from coderelay.surfaces.headless.follow_turn import carry_on
 from coderelay.surfaces.headless.output import PARKED
+from coderelay.surfaces.headless.print_open_turns import print_open_turns
 
 
 def main(arguments: list[str]) -> int:
@@ -57,7 +58,7 @@ def main(arguments: list[str]) -> int:
         if (reason := await host.get(WhyNotRun(found.session))) is not None:
             sys.stdout.write(t("interrupted; {reason}", reason=retell(reason)) + "\n")
             return 0
-        code = await carry_on(host, found.session, outcome.head)
+        code = await print_open_turns(host, found.session, outcome.head)
         if options.no_wait:
             return 0  # to end the turn takes no time, and nobody else may be there to do it
         return await _carry_on_parent(host, found.parent, code) if code != PARKED and found.parent else code
@@ -72,7 +73,7 @@ async def _carry_on_parent(host: Host, session: SessionId, code: int) -> int:
         return code
     sys.stdout.write(t("continuing: {title}", title=parent.title) + "\n")
     await host.send(OpenSession(session=parent.id, by=current_person()))
-    return await carry_on(host, parent.id, parent.head)
+    return await print_open_turns(host, parent.id, parent.head)
 
 
 def _too_late(outcome: Answered) -> str:

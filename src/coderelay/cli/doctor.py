@@ -19,8 +19,8 @@ from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentPar
 from coderelay.cli.startup.python_gc import enable_garbage_collection
 from coderelay.client.i18n import retell, speak, t
 from coderelay.client.visible_text import padded, width_of
+from coderelay.config.detect.installed_agents import PROGRAMS, agents_on_path
 from coderelay.config.detect.model_detection import GUIDE, DetectedModel, detect
-from coderelay.config.detect.other_agents_settings import PROGRAMS, agents_on_path
 from coderelay.config.load import Config, home_of, load
 from coderelay.http.address import parse_address
 from coderelay.models.known_providers import KNOWN

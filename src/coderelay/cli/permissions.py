@@ -8,10 +8,11 @@ from itertools import groupby
 
 import msgspec
 
+from coderelay.cli.startup.current_person import current_person
 from coderelay.cli.startup.folder_arguments import is_broad, real_folder
 from coderelay.cli.startup.home_folder_consent import broad_in_words
 from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser
-from coderelay.cli.startup.open_app import current_person, new_app, run_with_app
+from coderelay.cli.startup.open_app import new_app, run_with_app
 from coderelay.client.ask_and_answer_text import agrees
 from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.find_session import session_by_id
@@ -21,8 +22,8 @@ from coderelay.config.display_path import display_path, escaped
 from coderelay.config.load import home_of
 from coderelay.config.trust import agree_to_broad, is_agreed_to, trust, untrust
 from coderelay.config.trust_review import review_folder
-from coderelay.host.command_disk_lookup import facts_about
 from coderelay.host.host import Host
+from coderelay.host.shell_command_disk_facts import facts_about
 from coderelay.policy.shell.command_verdict import CommandVerdict, judge_command
 from coderelay.policy.shell.requested_rights import DiskFacts, rights_of
 from coderelay.protocol.commands import RevokeApproval

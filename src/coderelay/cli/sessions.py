@@ -8,10 +8,11 @@ from typing import Any
 
 import msgspec
 
+from coderelay.cli.startup.current_person import current_person
 from coderelay.cli.startup.folder_arguments import real_folder
 from coderelay.cli.startup.interrupts import CtrlCAsException
 from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser
-from coderelay.cli.startup.open_app import current_person, run_with_app
+from coderelay.cli.startup.open_app import run_with_app
 from coderelay.client.changed_files_text import changed_line
 from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.find_session import session_by_id

@@ -9,9 +9,10 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from coderelay.app import App
+from coderelay.cli.startup.current_person import current_person
 from coderelay.cli.startup.interrupts import INTERRUPTED, run_loop
 from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser, port_number
-from coderelay.cli.startup.open_app import current_person, new_app
+from coderelay.cli.startup.open_app import new_app
 from coderelay.cli.startup.server_stop_signals import stop_on_signals
 from coderelay.client.client import Capabilities
 from coderelay.client.coder_error_text import error_in_words

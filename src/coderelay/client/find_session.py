@@ -1,7 +1,5 @@
 """Find a session by what a person types: an id, or the beginning of an id or of a title."""
 
-import time
-
 from coderelay.client.client import Client
 from coderelay.client.i18n import t
 from coderelay.protocol.errors import BadInput, UnknownSession
@@ -49,23 +47,6 @@ async def find_session(client: Client, name: str, hint: str = "") -> Summary:
         told, shown = t("no session {name}", name=repr(name)), []
     lines = [f"  {each.id}  {each.title}" for each in shown[:_NEAREST]]
     raise BadInput("\n".join([told, *lines]), hint or t("/sessions lists all sessions."))
-
-
-def is_known(row: Summary) -> bool:
-    """Whether a person could recognise the session. One that was opened and never used has no prompt and no title."""
-    return bool(row.title or row.last_prompt)
-
-
-def session_line(row: Summary, home: str, *, with_folder: bool) -> str:
-    when = time.strftime("%m-%d %H:%M", time.localtime(row.updated_at / 1000))
-    phase = t(row.phase) if row.phase in ("running", "waiting", "failed", "stopped") else ""
-    title = row.title or row.last_prompt.strip().partition("\n")[0]
-    return "  ".join(filter(None, (row.id, when, title, phase, folder_name(row, home) if with_folder else "")))
-
-
-def folder_name(row: Summary, home: str) -> str:
-    """The folder of the session, with `~` for the home folder."""
-    return f"~{row.cwd[len(home) :]}" if home and f"{row.cwd}/".startswith(f"{home}/") else row.cwd
 
 
 def _begins(title: str, name: str) -> bool:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 
 from coderelay.client.client import Client
 from coderelay.protocol.errors import UnknownSession
@@ -10,7 +10,7 @@ from coderelay.protocol.events import ChildOpened, Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live_updates import Live
 from coderelay.protocol.projected_rows import AskRow, Summary
-from coderelay.protocol.queries import ListAsks, ListChildren, ShowHost
+from coderelay.protocol.queries import ListAsks, ListChildren
 
 Events = AsyncGenerator[Recorded | Live, None]
 
@@ -33,43 +33,13 @@ async def follow_family(client: Client, session: SessionId, after: int) -> Event
             yield each
 
 
-class ExitDecision:
-    """Decides when a surface exits that does not answer the asks of its session. Some tool calls go on while people
-    are asked about other calls (those of subagents, and of agents with a loop of their own). If this process ended
-    then, they would be cut off, and nobody would know how they ended."""
-
-    def __init__(self, client: Client, session: SessionId) -> None:
-        self._client = client
-        self._session = session
-        self._is_wanted = False
-
-    def want(self) -> None:
-        """An ask was opened that this surface does not answer."""
-        self._is_wanted = True
-
-    async def is_time(self) -> bool:
-        """Whether the asks are still open and no call runs here. Must be called after every event."""
-        with suppress(UnknownSession):  # it was deleted, which its last event tells
-            if self._is_wanted and not await self._runs_calls():
-                self._is_wanted = bool(await self._client.get(ListAsks(self._session)))
-                return self._is_wanted
-        return False
-
-    async def _runs_calls(self) -> bool:
-        busy = [each.id for each in await self._client.get(ListChildren(self._session)) if _is_busy(each)]
-        for each in (self._session, *busy):
-            if (await self._client.get(ShowHost(each))).calls:
-                return True
-        return False
-
-
 async def _at_work(client: Client, session: SessionId) -> dict[SessionId, int]:
     """The children that will still record events, each with the cursor to follow it from."""
     known = await client.get(ListChildren(session))
-    return {each.id: 0 if _is_new(each) else each.head for each in known if _is_busy(each) or _is_new(each)}
+    return {each.id: 0 if _is_new(each) else each.head for each in known if is_busy(each) or _is_new(each)}
 
 
-def _is_busy(child: Summary) -> bool:
+def is_busy(child: Summary) -> bool:
     return child.turn_open or child.queued > 0
 
 

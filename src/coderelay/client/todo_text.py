@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 
 from coderelay.client.i18n import retell, t
-from coderelay.protocol.background_command_end import BackgroundRow, in_words
+from coderelay.protocol.background_command_end import BackgroundRow, end_in_words
 from coderelay.protocol.calls import Call
 from coderelay.protocol.events import MessageAdded
 from coderelay.protocol.ids import CallId
@@ -16,7 +16,7 @@ _MARKS: dict[Status, str] = {"pending": "[ ]", "in_progress": "[>]", "completed"
 
 def background_line(row: BackgroundRow) -> str:
     since = time.strftime("%H:%M:%S", time.localtime(row.started_at / 1000))
-    how = t("running since {time}", time=since) if row.end is None else retell(in_words(row.end))
+    how = t("running since {time}", time=since) if row.end is None else retell(end_in_words(row.end))
     return f"{row.id}. {row.command.strip().partition(chr(10))[0]}  · {how}"
 
 

@@ -3,7 +3,6 @@
 Whichever process attends the session at that time does so. Silence is never consent.
 """
 
-import time
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -20,11 +19,6 @@ if TYPE_CHECKING:
 
 NOBODY = By(who="nobody", via="deadline")
 TOO_LATE = "nobody answered in time"
-
-
-def now() -> int:
-    """The wall clock in milliseconds, the unit of the log and of its deadlines."""
-    return time.time_ns() // 1_000_000
 
 
 def next_deadline(state: State) -> int | None:

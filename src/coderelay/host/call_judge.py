@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from coderelay.client.built_in_tool_specs import tool_specs
-from coderelay.host.ask_deadlines import now
 from coderelay.host.folder_config import FolderConfig, FolderConfigs
 from coderelay.host.loaded_sessions import LoadedSessions
 from coderelay.host.new_ask import ask_about
+from coderelay.host.wall_clock import now
 from coderelay.policy.approvals import ANY_MACHINE, SANDBOXES, in_force
 from coderelay.policy.judge import Policy, Verdict, judge
-from coderelay.policy.preset_tables import Permission, in_words, table_of
+from coderelay.policy.preset_tables import Permission, matrix_in_words, table_of
 from coderelay.policy.shell.requested_rights import NO_FACTS, DiskFacts
 from coderelay.protocol.asks import Allow, Approval, EditMode, PermissionAsk
 from coderelay.protocol.calls import Call, Denied, Need
@@ -29,7 +29,7 @@ from coderelay.session.state import CallState, SessionSettings, State
 from coderelay.workspace.files.path_resolution import is_in, real_path
 
 if TYPE_CHECKING:
-    from coderelay.host.command_disk_lookup import DiskLookup
+    from coderelay.host.shell_command_disk_facts import DiskLookup
 
 
 class CallJudge:
@@ -142,7 +142,7 @@ class CallJudge:
         return PermissionsShown(
             mode=policy.mode,
             preset=policy.preset,
-            matrix=tuple((what, _unasked(cell) if unasked else cell) for what, cell in in_words(table)),
+            matrix=tuple((what, _unasked(cell) if unasked else cell) for what, cell in matrix_in_words(table)),
             rules=(
                 *(("deny", each.text) for each in rules.deny),
                 *(("ask", each.text) for each in rules.ask),
@@ -163,7 +163,7 @@ class CallJudge:
         lookup = [self._lookup(settings, need) for need in needs]
         if not any(lookup):
             return [NO_FACTS] * len(needs)
-        from coderelay.host.command_disk_lookup import look_up  # loaded with the first command
+        from coderelay.host.shell_command_disk_facts import look_up  # loaded with the first command
 
         return await asyncio.to_thread(lambda: [NO_FACTS if each is None else look_up(each) for each in lookup])
 
@@ -173,14 +173,14 @@ class CallJudge:
         lookup = self._lookup(state.settings, need) if state.settings is not None else None
         if lookup is None:
             return NO_FACTS
-        from coderelay.host.command_disk_lookup import look_up
+        from coderelay.host.shell_command_disk_facts import look_up
 
         return look_up(lookup)
 
     def _lookup(self, settings: SessionSettings, need: Need) -> "DiskLookup | None":
         if need.command is None or settings.mode == "yolo":
             return None
-        from coderelay.host.command_disk_lookup import lookup_for
+        from coderelay.host.shell_command_disk_facts import lookup_for
 
         folder = self._folders.of(settings.cwd)
         return lookup_for(need.command, (settings.cwd, *settings.folders), folder.rules, folder.person_home)

@@ -9,16 +9,16 @@ from msgspec.structs import replace
 from coderelay.client.client import NO_CAPABILITIES, Capabilities
 from coderelay.client.lent_resources import Lent
 from coderelay.host import run_requirements
-from coderelay.host.ask_deadlines import now
 from coderelay.host.ask_queries import answer_ask_query, permissions_open
 from coderelay.host.feed import Feed
 from coderelay.host.host_context import HostContext
 from coderelay.host.loaded_session import LoadedSession
 from coderelay.host.parent_and_child_queries import children_of, waits_for, without_children
 from coderelay.host.session_command_dispatch import answer, carry_out
-from coderelay.host.session_json_copy import export_state, write_snapshot
+from coderelay.host.session_file import export_state, write_session_file
 from coderelay.host.session_supervisor import SessionSupervisor
 from coderelay.host.surface_connection import Connection
+from coderelay.host.wall_clock import now
 from coderelay.policy.approvals import ANY_MACHINE, approval_of
 from coderelay.protocol.asks import Allow, Approval, DenyAndStop, PermissionAsk
 from coderelay.protocol.commands import (
@@ -134,7 +134,7 @@ class Host:
             return await self.context.backgrounds.carry_out(loaded, command)
         if isinstance(command, WriteSnapshot):
             if not run_requirements.is_on_other_machine(decide.require(loaded.state), self.context):
-                await write_snapshot(loaded, self.context.agents)
+                await write_session_file(loaded, self.context.agents)
             return Unchanged(loaded.state.head)
         if isinstance(command, ForkSession):
             from coderelay.host.session_fork import fork_session  # imported late: sessions are seldom forked
@@ -164,10 +164,10 @@ class Host:
                 await self.send(StopTurn(session=parent.session, by=command.by))  # its whole turn
             at_rest = loaded.state.turn is None and not loaded.state.deleted
             if at_rest and not run_requirements.is_on_other_machine(loaded.state.settings, self.context):
-                await write_snapshot(loaded, self.context.agents)  # the decision on a plan has ended the turn
+                await write_session_file(loaded, self.context.agents)  # the decision on a plan has ended the turn
         cleared = isinstance(command, ClearHistory) and isinstance(outcome, Accepted)
         if cleared and not run_requirements.is_on_other_machine(loaded.state.settings, self.context):
-            await write_snapshot(loaded, self.context.agents)
+            await write_session_file(loaded, self.context.agents)
         self._supervisor.wake(loaded)
         return outcome
 
@@ -301,7 +301,7 @@ class Host:
         if not await loaded.append(lambda state: decide.undone(state, event)):
             decide.require(loaded.state)
             raise CannotRun(_who_was_faster(loaded.state, event))
-        await write_snapshot(loaded, self.context.agents)
+        await write_session_file(loaded, self.context.agents)
         return Undone(event.restored, event.removed, event.conflicts, loaded.state.head)
 
     async def _move(self, loaded: LoadedSession, command: MoveSession) -> Outcome:

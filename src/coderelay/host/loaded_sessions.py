@@ -5,8 +5,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from weakref import WeakValueDictionary, finalize
 
-from coderelay.host.ask_deadlines import now
 from coderelay.host.loaded_session import FollowerOfAll, LoadedSession
+from coderelay.host.wall_clock import now
 from coderelay.protocol.asks import Approval
 from coderelay.protocol.errors import UnknownSession
 from coderelay.protocol.ids import APPROVALS, SessionId

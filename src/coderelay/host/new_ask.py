@@ -1,6 +1,6 @@
 """Opens the ask about a call that the policy does not decide: a permission, the agent's questions, or a plan."""
 
-from coderelay.host.ask_deadlines import now
+from coderelay.host.wall_clock import now
 from coderelay.protocol.asks import Ask, EditMode, PermissionAsk, PlanAsk, QuestionAsk
 from coderelay.protocol.calls import Call, Need
 from coderelay.protocol.ids import new_ask_id

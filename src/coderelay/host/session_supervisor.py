@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from msgspec import Struct
 
 from coderelay.host.ask_deadlines import expire
-from coderelay.host.ask_deadlines import now as wall_clock
 from coderelay.host.host_context import HostContext, Send
 from coderelay.host.loaded_session import FollowerOfAll, LoadedSession
 from coderelay.host.run_requirements import may_claim
 from coderelay.host.supervised_session_index import SupervisedSessionIndex
+from coderelay.host.wall_clock import now as wall_clock
 from coderelay.host.worker import Worker
 from coderelay.protocol.errors import StoreDamaged, StoreFailed
 from coderelay.protocol.ids import SessionId

@@ -10,13 +10,13 @@ from msgspec.structs import replace
 
 from coderelay.agents.agent import Agent
 from coderelay.host.agent_turn import AgentTurn
-from coderelay.host.ask_deadlines import now
 from coderelay.host.host_context import HostContext, Send
 from coderelay.host.loaded_session import LoadedSession
 from coderelay.host.run_requirements import is_on_other_machine, may_claim, why_cannot_run
-from coderelay.host.session_json_copy import write_snapshot
+from coderelay.host.session_file import write_session_file
 from coderelay.host.snapshot_timing import files_left, large_repository_prepared
 from coderelay.host.turn_files import OpenTurnFiles
+from coderelay.host.wall_clock import now
 from coderelay.protocol.calls import Outcome
 from coderelay.protocol.errors import CoderError, Fenced, StoreFailed
 from coderelay.protocol.events import AnyEvent, Ending, TurnEnded
@@ -202,7 +202,7 @@ class Worker:
             elif not self._leaving:
                 await self._settle(turn, error)
         if self._loaded.state.turn is None and not self._loaded.state.deleted and not self._is_elsewhere:
-            await write_snapshot(self._loaded, self._context.agents)
+            await write_session_file(self._loaded, self._context.agents)
 
     def _turn_type(self) -> type[AgentTurn]:
         if not self._loaded.state.is_blocking:

@@ -16,7 +16,7 @@ __all__ = [
     "ModeTable",
     "Permission",
     "autorun_permission",
-    "in_words",
+    "matrix_in_words",
     "table_name",
     "table_of",
 ]
@@ -78,7 +78,7 @@ def table_name(mode: Mode, preset: Preset) -> str:
     return _PRESET_NAMES[preset] if mode == "default" and preset != "balanced" else _MODE_NAMES[mode]
 
 
-def in_words(table: ModeTable) -> list[tuple[str, Permission]]:
+def matrix_in_words(table: ModeTable) -> list[tuple[str, Permission]]:
     """The rows of a table, described for people."""
     return [
         ("read files", table.calls["read"]),

@@ -25,7 +25,7 @@ class Gone(Struct, frozen=True, tag="gone"):
 End = Exited | StoppedBy | Gone
 
 
-def in_words(end: End) -> str:
+def end_in_words(end: End) -> str:
     match end:
         case Exited(signal=None):
             return say("ended with exit code {code}", code=end.exit_code)

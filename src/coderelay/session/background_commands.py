@@ -1,7 +1,7 @@
 """Background commands in the log: which there are, and the events that stop and end them."""
 
 from coderelay.protocol.asks import By
-from coderelay.protocol.background_command_end import End, in_words
+from coderelay.protocol.background_command_end import End, end_in_words
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import AnyEvent, BackgroundEnded, BackgroundStopRequested
 from coderelay.protocol.ids import BackgroundId
@@ -50,7 +50,7 @@ def name(command: BackgroundCommand) -> str:
 
 def status_text(command: BackgroundCommand) -> str:
     """The state of the command in words, for a model."""
-    how = "still runs" if command.end is None else in_words(command.end)
+    how = "still runs" if command.end is None else end_in_words(command.end)
     return f"background command {name(command)} {how}"
 
 

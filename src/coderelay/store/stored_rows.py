@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from coderelay.protocol.codec import decode, encode, kind_of
 from coderelay.protocol.errors import BadInput, StoreDamaged
+from coderelay.protocol.event_codec import decode, encode, kind_of
 from coderelay.protocol.events import AnyEvent, Recorded, SessionClaimed, SessionDeleted
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.key_value_store import Change

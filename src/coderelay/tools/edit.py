@@ -8,6 +8,7 @@ from coderelay.policy.secrets.masking import MARKER
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
+from coderelay.tools.editing.edit_need import need_of
 from coderelay.tools.editing.file_changes import (
     FileEdit,
     check_known,
@@ -17,7 +18,6 @@ from coderelay.tools.editing.file_changes import (
     quoting,
     summary_of,
 )
-from coderelay.tools.editing.preview import need_of
 from coderelay.tools.editing.text_file import PlainLines, lines_of, text_file
 from coderelay.workspace.files.confined_files import FileContent
 from coderelay.workspace.workspace import Workspace

@@ -19,8 +19,8 @@ from coderelay.protocol.asks import (
 from coderelay.protocol.calls import Need, Option, Question
 from coderelay.protocol.ids import AskId, CallId
 from coderelay.surfaces.terminal.ask_menu import AskMenu
+from coderelay.surfaces.terminal.drawing.ansi_styles import without_colours
 from coderelay.surfaces.terminal.drawing.asks import answered, ask_card, batch_list
-from coderelay.surfaces.terminal.drawing.columns import without_colours
 from tests.terminal.drawing.colour_marks import marked
 
 _ASK, _CALL = AskId("a"), CallId("c")

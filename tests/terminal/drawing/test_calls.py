@@ -17,8 +17,8 @@ from coderelay.protocol.calls import (
     Unknown,
 )
 from coderelay.protocol.ids import CallId
+from coderelay.surfaces.terminal.drawing.ansi_styles import without_colours
 from coderelay.surfaces.terminal.drawing.calls import call_ended, call_line
-from coderelay.surfaces.terminal.drawing.columns import without_colours
 from tests.terminal.drawing.colour_marks import marked
 
 _DIFF = "--- a/app.py\n+++ b/app.py\n@@ -1,2 +1,2 @@\n import os\n-old\n+new\n"

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coderelay.surfaces.terminal.drawing.ansi_styles import without_colours
 from coderelay.surfaces.terminal.drawing.calls import drawn_output
-from coderelay.surfaces.terminal.drawing.columns import cut, rows_of, width_of, without_colours
+from coderelay.surfaces.terminal.drawing.display_width import cut, rows_of, width_of
 from coderelay.surfaces.terminal.drawing.sanitizing import printable
 from tests.terminal.drawing.colour_marks import marked
 

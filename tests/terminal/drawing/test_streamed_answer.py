@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coderelay.surfaces.terminal.drawing.columns import width_of, without_colours
+from coderelay.surfaces.terminal.drawing.ansi_styles import without_colours
+from coderelay.surfaces.terminal.drawing.display_width import width_of
 from coderelay.surfaces.terminal.drawing.markdown_stream import MarkdownStream, drawn_markdown
 from tests.terminal.drawing.colour_marks import marked
 

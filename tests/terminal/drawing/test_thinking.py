@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coderelay.surfaces.terminal.drawing.columns import without_colours
+from coderelay.surfaces.terminal.drawing.ansi_styles import without_colours
 from coderelay.surfaces.terminal.drawing.thinking import ThinkingStream, drawn_thought
 from tests.terminal.drawing.colour_marks import marked
 

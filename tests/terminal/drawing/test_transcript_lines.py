@@ -11,7 +11,7 @@ from coderelay.protocol.content import Usage
 from coderelay.protocol.events import TurnEnded
 from coderelay.protocol.ids import SessionId, TurnId
 from coderelay.protocol.projected_rows import Summary
-from coderelay.surfaces.terminal.drawing.columns import without_colours
+from coderelay.surfaces.terminal.drawing.ansi_styles import without_colours
 from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
 from coderelay.surfaces.terminal.drawing.transcript_lines import (
     error_line,

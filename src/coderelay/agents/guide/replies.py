@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
 from typing import Literal
 
 from coderelay.models.known_providers import KNOWN
@@ -12,16 +11,16 @@ from coderelay.session.state import CallState
 Topic = Literal["help", "connect", "commands"]
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 _SHOWN_LINES, _SHOWN_CHARS = 40, 4000
-_COMMANDS = (  # listed only if this version has the command
-    ("start", "coder", "here, in a terminal", "在终端中使用"),
-    ("web", "coder web", "in the browser", "在浏览器中使用"),
-    ("feishu", "coder feishu", "in Feishu chats", "在飞书聊天中使用"),
-    ("acp", "coder acp", "in editors", "在编辑器中使用"),
-    ("sessions", "coder sessions", "list past sessions", "查看以前的会话"),
-    ("resume", "coder resume ID", "continue a session", "继续一个会话"),
-    ("asks", "coder asks", "list what is waiting for an answer", "查看等待回答的问题"),
-    ("model", "coder model", "models that run on this machine", "在本机运行的模型"),
-    ("doctor", "coder doctor", "check the setup", "检查找到了什么、缺少什么"),
+_COMMANDS = (
+    ("coder", "here, in a terminal", "在终端中使用"),
+    ("coder web", "in the browser", "在浏览器中使用"),
+    ("coder feishu", "in Feishu chats", "在飞书聊天中使用"),
+    ("coder acp", "in editors", "在编辑器中使用"),
+    ("coder sessions", "list past sessions", "查看以前的会话"),
+    ("coder resume ID", "continue a session", "继续一个会话"),
+    ("coder asks", "list what is waiting for an answer", "查看等待回答的问题"),
+    ("coder model", "models that run on this machine", "在本机运行的模型"),
+    ("coder doctor", "check the setup", "检查找到了什么、缺少什么"),
 )
 _ENGLISH = {
     "end": "No model is connected; the built-in guide answered. Say `help` or `connect a model`.",
@@ -50,7 +49,6 @@ _ENGLISH = {
     "`--model provider:name` chooses another one; `coder doctor` shows what was found.",
     "programs": "Installed, but not supported by this version yet: {names}.",
     "commands": "Commands:",
-    "no_surface": "This version has no web page and no chat.",
     "another_version": "This was started by another version of coder. Please ask again.",
     "nothing_to_compact": "Nothing to compact without a model.",
 }
@@ -80,7 +78,6 @@ _TRANSLATED = {
     "用 `--model provider:name` 选择别的模型；`coder doctor` 显示找到了什么。",
     "programs": "已安装，但此版本还不能驱动：{names}。",
     "commands": "此版本的命令：",
-    "no_surface": "此版本没有网页界面，也没有聊天界面。",
     "another_version": "这是由另一版本的 coder 开始的，请重新提出。",
     "nothing_to_compact": "没有连接模型，没有可总结的内容。",
 }
@@ -126,10 +123,10 @@ class GuideReplies:
                     ]
                 )
             case "commands":
-                there = [each for each in _COMMANDS if find_spec(f"coderelay.cli.{each[0]}") is not None]
-                lines = [f"- `{each[1]}`: {each[3 if self._is_chinese else 2]}" for each in there]
-                is_alone = not {"web", "feishu"} & {each[0] for each in there}
-                return "\n".join([self.say("commands"), *lines, *(["", self.say("no_surface")] * is_alone)])
+                lines = [
+                    f"- `{command}`: {chinese if self._is_chinese else told}" for command, told, chinese in _COMMANDS
+                ]
+                return "\n".join([self.say("commands"), *lines])
 
     def _shown(self, text: str) -> str:
         lines = text.splitlines()

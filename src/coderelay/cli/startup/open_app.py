@@ -1,6 +1,5 @@
 """Build the app (`App`, called `app` here) for one command, and run the command with a host."""
 
-import getpass
 import os
 import sys
 from collections.abc import Awaitable, Callable
@@ -14,7 +13,6 @@ from coderelay.client.visible_text import visible
 from coderelay.config.detect.other_agents_settings import learn
 from coderelay.config.load import load
 from coderelay.host.host import Host
-from coderelay.protocol.asks import By
 from coderelay.protocol.errors import CoderError
 from coderelay.surfaces import nonblocking_output
 
@@ -51,7 +49,3 @@ async def _run(work: Callable[[Host], Awaitable[int]], app: App) -> int:
         return await work(host)
     finally:
         await app.close(host)
-
-
-def current_person(via: str = "cli") -> By:
-    return By(who=getpass.getuser(), via=via)

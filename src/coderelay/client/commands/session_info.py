@@ -4,17 +4,12 @@ from coderelay import __version__
 from coderelay.client.client import Client
 from coderelay.client.command_catalog import help_of, help_text
 from coderelay.client.commands.command import ONLY_SHOWS, SHOW, Context, SlashCommand
-from coderelay.client.commands.modes import profile_in_words, unconfined_note
+from coderelay.client.context_usage_text import context_in_words
 from coderelay.client.i18n import retell, t
-from coderelay.client.inventory_text import (
-    agents_in_words,
-    context_in_words,
-    skills_in_words,
-    subagents_in_words,
-    tools_in_words,
-)
+from coderelay.client.permission_matrix_text import profile_in_words, unconfined_note
 from coderelay.client.permission_text import sandbox_in_words
 from coderelay.client.todo_text import background_line, todo_lines
+from coderelay.client.tool_and_agent_lists import agents_in_words, skills_in_words, subagents_in_words, tools_in_words
 from coderelay.client.typed_line import PromptToSend
 from coderelay.client.visible_text import padded, visible, width_of
 from coderelay.protocol.commands import Accepted, StopBackground, StopTurn

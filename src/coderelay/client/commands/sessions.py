@@ -3,8 +3,9 @@
 import os
 
 from coderelay.client.commands.command import CONVERSATION, ONLY_SHOWS, SESSIONS, Context, SlashCommand
-from coderelay.client.find_session import find_session, is_known, session_line
+from coderelay.client.find_session import find_session
 from coderelay.client.i18n import retell, t
+from coderelay.client.session_line_text import is_known, session_line
 from coderelay.client.slash_results import LeftSession, SwitchedSession
 from coderelay.protocol.commands import ConfigureSession, CreateSession, ForkSession, OpenSession, WriteSnapshot
 from coderelay.protocol.errors import BadInput

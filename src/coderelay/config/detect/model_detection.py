@@ -72,7 +72,7 @@ async def detect(
 
     if here := await model_here(config.home, whole, settings or {}, silence_seconds):
         return DetectedModel(*here, learned)
-    from coderelay.config.detect.other_agents_settings import agents_on_path
+    from coderelay.config.detect.installed_agents import agents_on_path
 
     return DetectedModel(GUIDE, "", learned, agents_on_path(env))
 

@@ -12,12 +12,9 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct, field
 
-from coderelay.workspace.processes.find_program import find_program
-
 CLAUDE = "~/.claude/settings.json"
 IFLOW = "~/.iflow/settings.json"
 _FILE_BYTES = 1024 * 1024
-PROGRAMS = ("claude", "codex", "gemini", "qwen", "opencode", "goose", "kimi", "iflow")
 
 
 class LearnedVariables(Struct, frozen=True):
@@ -90,7 +87,3 @@ def _content(path: str) -> bytes:
         return os.read(file, _FILE_BYTES)
     finally:
         os.close(file)
-
-
-def agents_on_path(env: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(name for name in PROGRAMS if find_program(name, env.get("PATH", ""), ()))

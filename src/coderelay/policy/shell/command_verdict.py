@@ -14,9 +14,10 @@ from coderelay.policy.preset_tables import Effect, ModeAnswer, table_name, table
 from coderelay.policy.rules import PathBase, Rules, is_about_paths
 from coderelay.policy.shell.allow_rule_matching import allows
 from coderelay.policy.shell.approval_prefixes import Signature, is_build, signature_of
+from coderelay.policy.shell.command_dangers import find_danger, user_rule_dangers
 from coderelay.policy.shell.command_paths import find_named, find_perhaps_reached, find_reached
-from coderelay.policy.shell.danger import Danger, find_danger, user_rule_dangers
-from coderelay.policy.shell.deny_rule_matching import Spelling
+from coderelay.policy.shell.deny_and_ask_rule_matching import Spelling
+from coderelay.policy.shell.destructive_commands import Danger
 from coderelay.policy.shell.parser import (
     MOST_CHARACTERS,
     NotLiteral,

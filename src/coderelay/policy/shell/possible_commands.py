@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from coderelay.policy.shell.parser import MOST_CHARACTERS, Word, parse
+from coderelay.policy.shell.parser import MOST_CHARACTERS, Word, odd_character, parse
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
 from coderelay.policy.shell.programs.options import NotReadOnly, Program
 from coderelay.policy.shell.programs.program_table import base_name, find_program
@@ -319,3 +319,19 @@ def _started_program(words: tuple[str, ...], *, stop_at_input: bool = False) -> 
         if (stop_at_input and program.runs_input) or (program.command_at is None and not word.startswith("-")):
             return word
     return ""
+
+
+def words_in(text: str) -> set[str]:
+    """The words of a text that may be programs or scripts, including those in strings for another shell."""
+    if len(text) > MOST_CHARACTERS or odd_character(text):
+        return set()
+    words: set[str] = set()
+    for record in walk(text):
+        match record:
+            case Command(words=found) | PossibleCommand(words=found):
+                words.update(found)
+            case PossibleText(text=found) | LateSubstitution(text=found):
+                words.add(found)
+            case _:
+                pass
+    return {part for word in words for part in (word, *word.split()) if part}

@@ -3,7 +3,8 @@
 from coderelay.client.ask_and_answer_text import AskOption, headline, view_of
 from coderelay.client.i18n import t
 from coderelay.protocol.asks import Ask, PermissionAsk
-from coderelay.surfaces.terminal.drawing.columns import cut, width_of, without_colours
+from coderelay.surfaces.terminal.drawing.ansi_styles import without_colours
+from coderelay.surfaces.terminal.drawing.display_width import cut, width_of
 from coderelay.surfaces.terminal.drawing.sanitizing import printable
 from coderelay.surfaces.terminal.drawing.wrapping import wrapped
 

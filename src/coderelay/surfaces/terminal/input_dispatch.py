@@ -28,7 +28,7 @@ from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
 from coderelay.surfaces.terminal.drawing.transcript_lines import error_line, note, plain, user_line
 from coderelay.surfaces.terminal.input.attachments import Attachments, PreparedPrompt
 from coderelay.surfaces.terminal.live_region import Region
-from coderelay.surfaces.terminal.picker import picker_for
+from coderelay.surfaces.terminal.picker_choices import picker_for
 from coderelay.surfaces.terminal.screen import Screen
 from coderelay.surfaces.terminal.session_view import SessionView
 from coderelay.surfaces.terminal.session_view_options import OpenedSession

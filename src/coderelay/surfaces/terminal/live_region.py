@@ -12,10 +12,12 @@ from coderelay.protocol.query_results import PermissionsShown
 from coderelay.surfaces.terminal.answer_parser import AnswerParser
 from coderelay.surfaces.terminal.ask_and_prompt_queues import AskQueue, WaitingPrompts
 from coderelay.surfaces.terminal.ask_menu import AskMenu
-from coderelay.surfaces.terminal.conversation import Conversation
-from coderelay.surfaces.terminal.drawing.columns import cut, place_name, width_of, without_colours
+from coderelay.surfaces.terminal.drawing.ansi_styles import without_colours
+from coderelay.surfaces.terminal.drawing.display_width import cut, width_of
 from coderelay.surfaces.terminal.drawing.sanitizing import printable
+from coderelay.surfaces.terminal.drawing.short_path import short_path
 from coderelay.surfaces.terminal.picker import Picker
+from coderelay.surfaces.terminal.session_renderer import SessionRenderer
 
 _DIM, _BOLD, _RED, _GREEN, _YELLOW, _CYAN, _PLAIN = (f"\x1b[{n}m" for n in (2, 1, 31, 32, 33, 36, 0))
 _COLOURS = {"cyan": _CYAN, "green": _GREEN, "yellow": _YELLOW, "red": _RED}
@@ -32,7 +34,7 @@ class Region:
         self.folder = folder
         self.summary: Summary | None = None
         self.permissions: PermissionsShown | None = None
-        self.conversation: Conversation | None = None
+        self.renderer: SessionRenderer | None = None
         self.asks: AskQueue | None = None
         self.answer_parser = AnswerParser()
         self.waiting = WaitingPrompts()
@@ -59,7 +61,7 @@ class Region:
         return self.busy_since is not None and not self._is_asked()
 
     def tail(self, width: int, rows: int) -> str:
-        return self.conversation.tail(width, min(rows, _TAIL_ROWS)) if self.conversation is not None else ""
+        return self.renderer.tail(width, min(rows, _TAIL_ROWS)) if self.renderer is not None else ""
 
     def panel(self, width: int, rows: int) -> str:
         if self.picker is not None:
@@ -91,7 +93,7 @@ class Region:
     def prompt(self, width: int) -> str:
         mode = self.summary.mode if self.summary is not None else ""
         shown = f" {_COLOURS[mode_spec(mode).colour]}{mode}{_PLAIN}" if mode else ""
-        return f"{_BOLD}{printable(place_name(self.folder, width))}{_PLAIN}{shown} ❯ "
+        return f"{_BOLD}{printable(short_path(self.folder, width))}{_PLAIN}{shown} ❯ "
 
     def _sandbox(self) -> tuple[str, bool]:
         """What commands run in, and whether that is no sandbox at all."""

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from coderelay.client.i18n import retell, t
 from coderelay.client.todo_text import begun_list_text, lists_in
 from coderelay.client.visible_text import visible
-from coderelay.protocol import background_command_end
 from coderelay.protocol.asks import By
+from coderelay.protocol.background_command_end import end_in_words
 from coderelay.protocol.calls import Finished, one_line
 from coderelay.protocol.content import text_of
 from coderelay.protocol.events import (
@@ -70,7 +70,7 @@ class PlainRenderer:
                 write(t("(continuing: {reason})", reason=retell(event.reason, event.said)) + "\n")
             case BackgroundEnded():
                 self._end_line()
-                how = retell(background_command_end.in_words(event.end))
+                how = retell(end_in_words(event.end))
                 write(t("(background command {id} {how})", id=event.background_id, how=how) + "\n")
             case _:
                 pass

@@ -17,7 +17,8 @@ from coderelay.client.ask_and_answer_text import choices, full_text
 from coderelay.client.auto_answer import AutoAnswer, Unattended
 from coderelay.client.client import Client
 from coderelay.client.coder_error_text import error_in_words
-from coderelay.client.follow_with_subagents import Events, ExitDecision, join_family
+from coderelay.client.exit_decision import ExitDecision
+from coderelay.client.follow_with_subagents import Events, join_family
 from coderelay.client.i18n import retell, t
 from coderelay.client.permission_text import sandbox_in_words
 from coderelay.client.slash_commands import NAMES, RememberModel, SessionCommands

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
-from coderelay.surfaces.terminal.drawing.columns import place_name
+from coderelay.surfaces.terminal.drawing.short_path import short_path
 from coderelay.surfaces.terminal.screen import Screen
 
 _DIM, _BOLD, _PLAIN = "\x1b[2m", "\x1b[1m", "\x1b[0m"
@@ -45,7 +45,7 @@ class PromptWhileOpening:
         return f"{_DIM}…{_PLAIN}"
 
     def prompt(self, width: int) -> str:
-        return f"{_BOLD}{_plain(place_name(self._folder, width))}{_PLAIN} ❯ "
+        return f"{_BOLD}{_plain(short_path(self._folder, width))}{_PLAIN} ❯ "
 
     async def run(self, work: Callable[["PromptWhileOpening"], Awaitable[int]]) -> int:
         """Returns the exit code of `work`, which opens the session and then calls `hand_over`. The terminal is

@@ -39,13 +39,13 @@ from coderelay.surfaces.terminal.ask_and_prompt_queues import (
     OpenedAsk,
     WaitingPrompts,
 )
-from coderelay.surfaces.terminal.conversation import Conversation
 from coderelay.surfaces.terminal.drawing import asks as drawn
-from coderelay.surfaces.terminal.drawing.columns import cut
+from coderelay.surfaces.terminal.drawing.display_width import cut
 from coderelay.surfaces.terminal.drawing.transcript_lines import note
 from coderelay.surfaces.terminal.live_region import Region
 from coderelay.surfaces.terminal.notifications import Notifier
 from coderelay.surfaces.terminal.screen import Screen
+from coderelay.surfaces.terminal.session_renderer import SessionRenderer
 
 _EARLIER_EVENTS = 300
 _SEEN_SECONDS = 0.7
@@ -77,7 +77,7 @@ class SessionView:
         self._screen = screen
         self._region = region
         self._notifier = notifier
-        self._conversation = Conversation(session, by)
+        self._renderer = SessionRenderer(session, by)
         self.head = 0
         self._facts: asyncio.Task[None] | None = None
         self._facts_are_old = False
@@ -92,11 +92,11 @@ class SessionView:
     @contextmanager
     def undoing(self) -> Generator[None]:
         """While a turn is undone from here, suppress the notice that it was undone: the command prints the result."""
-        self._conversation.is_undoing = True
+        self._renderer.is_undoing = True
         try:
             yield
         finally:
-            self._conversation.is_undoing = False
+            self._renderer.is_undoing = False
 
     @property
     def is_busy(self) -> bool:
@@ -125,7 +125,7 @@ class SessionView:
         for child in children:
             self.asks.name(child.id, child.title)
         region = self._region
-        region.conversation, region.asks, region.summary, region.folder = self._conversation, self.asks, row, row.cwd
+        region.renderer, region.asks, region.summary, region.folder = self._renderer, self.asks, row, row.cwd
         region.waiting, region.permissions = waiting, permissions
         region.busy_since = time.monotonic() if row.turn_open else None
         self._notifier.on(row)
@@ -156,27 +156,27 @@ class SessionView:
         width = self._screen.width
         if not whole:
             self._screen.print(note(t("earlier turns are not shown; /export writes the whole session"), width))
-        self._conversation.is_history = True
+        self._renderer.is_history = True
         for each in events if whole else events[begin:]:
-            self._screen.print(self._conversation.take(each, width))
-        self._conversation.is_history = False
-        if self._conversation.has_shortened:
+            self._screen.print(self._renderer.take(each, width))
+        self._renderer.is_history = False
+        if self._renderer.has_shortened:
             self._screen.print(note(t("earlier output is shortened; Ctrl+T expands it, latest first"), width))
 
     def show_rest(self) -> bool:
         """Print in full what was shortened last. Returns False if there is nothing."""
-        rest = self._conversation.show_rest(self._screen.width)
+        rest = self._renderer.show_rest(self._screen.width)
         self._screen.print(rest)
         return bool(rest)
 
     @property
     def output_lines(self) -> int:
         """How many lines of a tool's output are shown; 0 for all."""
-        return self._conversation.output_lines
+        return self._renderer.output_lines
 
     @output_lines.setter
     def output_lines(self, lines: int) -> None:
-        self._conversation.output_lines = lines
+        self._renderer.output_lines = lines
 
     async def answer(self, asked: OpenAsk, decision: Decision) -> None:
         self._answered.add(asked.ask.id)
@@ -210,10 +210,10 @@ class SessionView:
 
     def _take(self, each: Recorded | Live) -> None:
         if not isinstance(each, Recorded):
-            self._screen.print(self._conversation.hear(each, self._screen.width))
+            self._screen.print(self._renderer.hear(each, self._screen.width))
             self._keep_ask_in_sight()
             return  # the screen refreshes by itself while a turn runs
-        self._screen.print(self._conversation.take(each, self._screen.width))
+        self._screen.print(self._renderer.take(each, self._screen.width))
         self._show_change(self.asks.take(each))
         self._keep_ask_in_sight()
         if each.session == self.session:
@@ -329,6 +329,6 @@ class SessionView:
         self._screen.print_at_once(drawn.ask_card(current, self._screen.width, task=asked.task))
         self._card_end = self._screen.rows_printed
         if asked.session == self.session and (call := asked.ask.call_id) is not None:
-            self._conversation.was_asked(call)
+            self._renderer.was_asked(call)
         if self._shown_at:
             self._shown_at = time.monotonic()  # on a busy machine this callback may be late

@@ -17,8 +17,9 @@ from coderelay.protocol.events import (
     judged_in,
 )
 from coderelay.protocol.ids import CallId, SessionId
+from coderelay.surfaces.terminal.drawing.ansi_styles import CYAN, DIM, paint
 from coderelay.surfaces.terminal.drawing.calls import call_name, call_summary
-from coderelay.surfaces.terminal.drawing.columns import CYAN, DIM, cut, paint, width_of
+from coderelay.surfaces.terminal.drawing.display_width import cut, width_of
 
 _START = "  ↳ "
 _TITLE = 24

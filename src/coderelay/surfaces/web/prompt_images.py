@@ -5,7 +5,7 @@ import binascii
 from collections.abc import Sequence
 
 from coderelay.client.i18n import speaking
-from coderelay.client.pictures import picture_of
+from coderelay.client.image_files import picture_of
 from coderelay.protocol.content import Image
 from coderelay.protocol.errors import BadInput
 from coderelay.surfaces.web.incoming_client_events import Attachment

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
 from coderelay.workspace.files.confined_files import ConfinedFiles, FileContent
-from coderelay.workspace.files.stat_checks import saved_fingerprint, unsaved_fingerprint
+from coderelay.workspace.files.fingerprint import saved_fingerprint, unsaved_fingerprint
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from typing import Literal
 
 from coderelay.workspace.files.openat import folder_of
 from coderelay.workspace.files.path_resolution import is_in
-from coderelay.workspace.sandbox.profile import Profile
+from coderelay.workspace.sandbox.sandbox_profile import Profile
 
 PROGRAM = "bwrap"
 _SYSTEM = ("/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin", "/nix/var/nix/profiles/default/bin")

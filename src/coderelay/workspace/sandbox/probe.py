@@ -10,7 +10,7 @@ from coderelay.workspace.sandbox.bubblewrap import PROGRAM, bubblewrap, bubblewr
 from coderelay.workspace.sandbox.confinement import SandboxBackend
 from coderelay.workspace.sandbox.guarded_paths import GuardedPaths
 from coderelay.workspace.sandbox.private_folder import PrivateFolder
-from coderelay.workspace.sandbox.profile import Profile, profile
+from coderelay.workspace.sandbox.sandbox_profile import Profile, profile
 
 _SECONDS = 20
 _WORKS = "confined"

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from coderelay.protocol.autorun_files import autorun_entry
 from coderelay.workspace.files.path_resolution import is_in
-from coderelay.workspace.sandbox.profile import PROCESSES, Profile
+from coderelay.workspace.sandbox.process_limits import PROCESSES
+from coderelay.workspace.sandbox.sandbox_profile import Profile
 
 _SCRIPT = Path(__file__).with_name("landlock_child.py")
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm")

@@ -26,7 +26,7 @@ from coderelay.workspace.sandbox.guarded_paths import (
 )
 from coderelay.workspace.sandbox.private_folder import PrivateFolder
 from coderelay.workspace.sandbox.probe import wrapped
-from coderelay.workspace.sandbox.profile import ProcessGroup, folders_around, profile, resource_limits
+from coderelay.workspace.sandbox.process_limits import ProcessGroup, resource_limits
 from coderelay.workspace.sandbox.restore_after_command import (
     Restored,
     StateBefore,
@@ -34,6 +34,7 @@ from coderelay.workspace.sandbox.restore_after_command import (
     record_state,
     restore_state,
 )
+from coderelay.workspace.sandbox.sandbox_profile import folders_around, profile
 
 IDLE_SECONDS = 60.0
 _LOOK_SECONDS = 1.0

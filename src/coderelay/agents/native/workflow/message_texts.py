@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Literal
 
-from coderelay.agents.native.workflow.verification_result import Trouble
+from coderelay.agents.native.workflow.check_failure_cause import Trouble
 from coderelay.agents.native.workflow.workflow_settings import Language
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Note, Text

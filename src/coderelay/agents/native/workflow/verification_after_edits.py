@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from coderelay.agents.agent import Turn
 from coderelay.agents.native.workflow.check_command_choice import COMMANDS, CheckCommand, choose_command
+from coderelay.agents.native.workflow.check_failure_cause import CheckRun, Trouble, run_of, trouble_of
 from coderelay.agents.native.workflow.failed_tests import failed_before, failed_tests
 from coderelay.agents.native.workflow.message_texts import (
     Reason,
@@ -25,7 +26,6 @@ from coderelay.agents.native.workflow.message_texts import (
 )
 from coderelay.agents.native.workflow.project_test_command import ProjectFiles, ProjectFolder, infer_command
 from coderelay.agents.native.workflow.verification_request import verify_intent
-from coderelay.agents.native.workflow.verification_result import CheckRun, Trouble, run_of, trouble_of
 from coderelay.agents.native.workflow.workflow_settings import VerificationSettings, WorkflowSettings
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Unknown
 from coderelay.protocol.content import text_of

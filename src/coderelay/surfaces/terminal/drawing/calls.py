@@ -9,21 +9,10 @@ from coderelay.client.i18n import retell, t
 from coderelay.client.visible_text import visible
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Outcome, Stopped, Unknown, one_line
 from coderelay.protocol.query_results import Item, Status, TodoArguments
-from coderelay.surfaces.terminal.drawing.columns import (
-    BOLD,
-    DIM,
-    GREEN,
-    MAGENTA,
-    RED,
-    STRUCK,
-    YELLOW,
-    cut,
-    in_words,
-    paint,
-    rows_of,
-    width_of,
-)
+from coderelay.surfaces.terminal.drawing.ansi_styles import BOLD, DIM, GREEN, MAGENTA, RED, STRUCK, YELLOW, paint
 from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
+from coderelay.surfaces.terminal.drawing.display_width import cut, rows_of, width_of
+from coderelay.surfaces.terminal.drawing.duration_text import duration_text
 from coderelay.surfaces.terminal.drawing.markdown_stream import markdown_lines
 from coderelay.surfaces.terminal.drawing.sanitizing import printable
 from coderelay.surfaces.terminal.drawing.shortening import Shortening
@@ -96,7 +85,7 @@ def _summary(need: Need, outcome: Outcome, ms: int, width: int, call: Call | Non
     name, title = _named(need, call)
     mark, colour = _mark(outcome)
     result, is_short = _short_result(need, outcome, width)
-    told = " · ".join([*([in_words(ms)] if ms else []), *([result] if result and is_short else [])])
+    told = " · ".join([*([duration_text(ms)] if ms else []), *([result] if result and is_short else [])])
     room = max(width - width_of(f"{name}    {mark} {told}"), _TITLE)
     ending = f"{paint(mark, colour)} {paint(told, DIM if colour == GREEN else colour)}".rstrip()
     return f"{paint(name, BOLD)}  {cut(title, room)}".rstrip() + f"  {ending}", room

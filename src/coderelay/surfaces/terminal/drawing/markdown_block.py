@@ -9,7 +9,7 @@ from markdown_it.token import Token
 from msgspec import Struct
 
 from coderelay.client.visible_text import visible
-from coderelay.surfaces.terminal.drawing.columns import (
+from coderelay.surfaces.terminal.drawing.ansi_styles import (
     BOLD,
     CYAN,
     DIM,
@@ -17,10 +17,9 @@ from coderelay.surfaces.terminal.drawing.columns import (
     STRUCK,
     UNDERLINED,
     paint,
-    rows_of,
-    width_of,
     without_colours,
 )
+from coderelay.surfaces.terminal.drawing.display_width import rows_of, width_of
 from coderelay.surfaces.terminal.drawing.syntax_highlighting import drawn_code
 from coderelay.surfaces.terminal.drawing.wrapping import Span, joined, wrap
 

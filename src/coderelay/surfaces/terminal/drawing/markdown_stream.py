@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from coderelay.client.visible_text import visible
-from coderelay.surfaces.terminal.drawing.columns import last_rows, rows_of
+from coderelay.surfaces.terminal.drawing.display_width import last_rows, rows_of
 from coderelay.surfaces.terminal.drawing.line_splitter import LineSplitter
 from coderelay.surfaces.terminal.drawing.markdown_splitter import (
     Block,

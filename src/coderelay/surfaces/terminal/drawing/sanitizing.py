@@ -3,7 +3,7 @@
 import re
 
 from coderelay.client.visible_text import visible
-from coderelay.surfaces.terminal.drawing.columns import paint
+from coderelay.surfaces.terminal.drawing.ansi_styles import paint
 
 _SEQUENCE = re.compile(
     r"""\x1b(?:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from coderelay.client.i18n import t
-from coderelay.surfaces.terminal.drawing.columns import DIM, paint
+from coderelay.surfaces.terminal.drawing.ansi_styles import DIM, paint
 
 _BAR = "│ "
 _HEAD_SHARE = 3  # one third of the rows from the beginning, the rest from the end, where commands say how they ended

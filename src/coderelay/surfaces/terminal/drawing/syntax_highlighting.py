@@ -13,7 +13,7 @@ from pygments.token import Token
 from pygments.util import ClassNotFound
 
 from coderelay.client.visible_text import visible
-from coderelay.surfaces.terminal.drawing.columns import BLUE, BOLD, CYAN, DIM, GREEN, MAGENTA, RED
+from coderelay.surfaces.terminal.drawing.ansi_styles import BLUE, BOLD, CYAN, DIM, GREEN, MAGENTA, RED
 from coderelay.surfaces.terminal.drawing.wrapping import joined
 
 _STYLES = {

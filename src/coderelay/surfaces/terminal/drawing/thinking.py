@@ -1,7 +1,8 @@
 """Draws the thinking of a model, in full, while it is streamed."""
 
 from coderelay.client.visible_text import visible
-from coderelay.surfaces.terminal.drawing.columns import DIM, ITALIC, last_rows, paint
+from coderelay.surfaces.terminal.drawing.ansi_styles import DIM, ITALIC, paint
+from coderelay.surfaces.terminal.drawing.display_width import last_rows
 from coderelay.surfaces.terminal.drawing.line_splitter import LineSplitter
 from coderelay.surfaces.terminal.drawing.sanitizing import without_wide_joins
 from coderelay.surfaces.terminal.drawing.wrapping import wrapped

@@ -7,7 +7,9 @@ from coderelay.client.i18n import retell, t
 from coderelay.protocol.content import Usage
 from coderelay.protocol.events import Ending, TurnEnded
 from coderelay.protocol.projected_rows import Summary
-from coderelay.surfaces.terminal.drawing.columns import BOLD, CYAN, DIM, GREEN, RED, YELLOW, in_words, paint, rows_of
+from coderelay.surfaces.terminal.drawing.ansi_styles import BOLD, CYAN, DIM, GREEN, RED, YELLOW, paint
+from coderelay.surfaces.terminal.drawing.display_width import rows_of
+from coderelay.surfaces.terminal.drawing.duration_text import duration_text
 from coderelay.surfaces.terminal.drawing.sanitizing import printable
 from coderelay.surfaces.terminal.drawing.shortening import Shortening
 from coderelay.surfaces.terminal.drawing.wrapping import in_width, wrapped
@@ -46,7 +48,7 @@ def plain(text: str, width: int) -> str:
 def turn_end(event: TurnEnded, width: int) -> str:
     """The summary line of a turn: its ending, duration, steps, tokens and cost."""
     mark, colour, told = _ENDINGS[event.ending]
-    facts = [*([t(told)] if told else []), in_words(event.ms), *_steps(event.steps), *_tokens(event.usage)]
+    facts = [*([t(told)] if told else []), duration_text(event.ms), *_steps(event.steps), *_tokens(event.usage)]
     facts += [f"${event.cost:.4f}"] if event.cost is not None else []
     rows = wrapped(f"{mark} {' · '.join(facts)}", width, DIM)
     rows[0] = paint(mark, colour) + rows[0].replace(mark, "", 1)

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from functools import cache
 from unicodedata import east_asian_width
 
-from coderelay.surfaces.terminal.drawing.columns import paint, rows_of, width_of
+from coderelay.surfaces.terminal.drawing.ansi_styles import paint
+from coderelay.surfaces.terminal.drawing.display_width import rows_of, width_of
 
 Span = tuple[str, str]
 """A piece of text and its style."""

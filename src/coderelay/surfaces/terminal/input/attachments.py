@@ -16,7 +16,7 @@ from prompt_toolkit.layout.processors import Processor, Transformation, Transfor
 from prompt_toolkit.layout.utils import explode_text_fragments
 
 from coderelay.client.i18n import t
-from coderelay.client.pictures import SUFFIXES, Picture, read_picture
+from coderelay.client.image_files import SUFFIXES, Picture, read_picture
 from coderelay.protocol.content import Image
 from coderelay.protocol.errors import BadInput
 from coderelay.surfaces.terminal.input.completion_sources import Mention, mentions

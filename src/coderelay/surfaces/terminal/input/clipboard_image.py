@@ -8,7 +8,7 @@ from contextlib import suppress
 from msgspec import Struct
 
 from coderelay.client.i18n import t
-from coderelay.client.pictures import Picture, picture_of
+from coderelay.client.image_files import Picture, picture_of
 from coderelay.protocol.errors import BadInput
 
 _SECONDS = 3.0

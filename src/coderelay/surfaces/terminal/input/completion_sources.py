@@ -16,7 +16,7 @@ from coderelay.client.client import Client
 from coderelay.client.command_catalog import completions
 from coderelay.client.commands.command import ArgumentKind
 from coderelay.client.commands.models import offered
-from coderelay.client.find_session import is_known
+from coderelay.client.session_line_text import is_known
 from coderelay.client.slash_commands import COMMANDS
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import SessionId

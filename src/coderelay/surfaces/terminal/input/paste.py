@@ -5,7 +5,7 @@ import re
 import shlex
 from urllib.parse import unquote, urlsplit
 
-from coderelay.client.pictures import SUFFIXES, read_picture
+from coderelay.client.image_files import SUFFIXES, read_picture
 from coderelay.protocol.errors import BadInput
 from coderelay.surfaces.terminal.input.attachments import FIRST, LAST, Attachments
 

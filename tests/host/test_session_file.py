@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.host import session_json_copy
+from coderelay.host import session_file
 from coderelay.protocol.commands import ClearHistory, WriteSnapshot
 from coderelay.protocol.events import HistoryCleared
 from coderelay.protocol.queries import ShowSession
@@ -20,10 +20,10 @@ class SlowDisk:
     """Holds up the next session file until it is told to go on."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._write = session_json_copy.write_whole
+        self._write = session_file.write_whole
         self._begun, self._goes_on = threading.Event(), threading.Event()
         self._is_slow = False
-        monkeypatch.setattr(session_json_copy, "write_whole", self._write_slowly)
+        monkeypatch.setattr(session_file, "write_whole", self._write_slowly)
 
     def hold_up(self) -> None:
         self._is_slow = True

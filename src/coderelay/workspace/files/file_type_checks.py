@@ -7,6 +7,7 @@ from functools import cache
 
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
+from coderelay.workspace.files.fingerprint import check_expected
 from coderelay.workspace.files.path_resolution import shown
 
 _OTHERS = {
@@ -15,7 +16,6 @@ _OTHERS = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
-_UNSAVED = "~"
 
 
 def status(folder: int, name: str) -> os.stat_result | None:
@@ -23,22 +23,6 @@ def status(folder: int, name: str) -> os.stat_result | None:
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return None
-
-
-def fingerprint_of(found: os.stat_result) -> str:
-    """A text that changes whenever the file does."""
-    return f"{found.st_mtime_ns}-{found.st_size}-{found.st_ino}"
-
-
-def unsaved_fingerprint(saved: str, data: bytes) -> str:
-    """The fingerprint of a text that an editor has not saved to the file yet."""
-    from zlib import crc32  # only with an editor
-
-    return f"{saved}{_UNSAVED}{crc32(data):08x}"
-
-
-def saved_fingerprint(fingerprint: str) -> str:
-    return fingerprint.partition(_UNSAVED)[0]
 
 
 def check_regular(path: str, found: os.stat_result) -> None:
@@ -52,18 +36,6 @@ def check_regular(path: str, found: os.stat_result) -> None:
         raise ToolFailed(f"{shown(path)} is {kind}, not a regular file")
     if found.st_dev in _kernel_devices():
         raise ToolFailed(f"{shown(path)} is made up by the kernel, not a regular file")
-
-
-def check_expected(path: str, found: os.stat_result | None, expected: str | None) -> None:
-    """`expected` is a fingerprint. If it is empty, there must be no file; None accepts anything."""
-    fingerprint = "" if found is None else fingerprint_of(found)
-    if expected is None or fingerprint == expected:
-        return
-    if not expected:
-        raise ToolFailed(say("{path} already exists; read it first", path=shown(path)))
-    if fingerprint:
-        raise ToolFailed(say("{path} has changed since you read it; read it again", path=shown(path)))
-    raise ToolFailed(say("{path} is gone; list its folder", path=shown(path)))
 
 
 def check_replaceable(path: str, found: os.stat_result | None, expected: str | None) -> None:

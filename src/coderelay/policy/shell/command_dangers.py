@@ -7,11 +7,9 @@ asked about with its reason.
 import re
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
-
 from coderelay.policy.rules import NO_RULES, CommandRules
-from coderelay.policy.shell.deny_rule_matching import Spelling, is_mentioned, is_understood, match_rule
-from coderelay.policy.shell.parser import MOST_CHARACTERS, odd_character
+from coderelay.policy.shell.deny_and_ask_rule_matching import Spelling, is_mentioned, is_understood, match_rule
+from coderelay.policy.shell.destructive_commands import Danger, destruction, overwriting
 from coderelay.policy.shell.possible_commands import (
     MOST_WORDS,
     Command,
@@ -28,23 +26,8 @@ from coderelay.policy.shell.programs.program_table import base_name, find_progra
 from coderelay.protocol.secret_paths import secret_in_text
 from coderelay.protocol.translatable import say
 
-_ROOT_OR_HOME = re.compile(
-    r"""(?:/+|/+\*|~|~/|~/\*|\$\{?HOME\}?/?|\$\{?HOME\}?/\*|/\.|/\.\*|/\.\.|
-    /(?:bin|boot|dev|etc|home|lib|lib64|opt|proc|root|run|sbin|srv|sys|usr|var|Users|System|Library)/?\*?)""",
-    re.VERBOSE,
-)
-_DISK = re.compile(r"/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|mapper/|dm-)\w*")
 _FORK_BOMB = re.compile(r"([\w:.]{1,40}) ?\( ?\)\s{0,9}\{[^}]{0,200}?\1 ?\| ?\1 ?&")
 _AS_WRITTEN = Spelling()
-
-
-class Danger(Struct, frozen=True):
-    """A reason to ask about a command or, with `refused`, to refuse it. If `by_user_rule` is true, it comes from a
-    rule of the person, which no allow rule overrides."""
-
-    reason: str
-    refused: bool = False
-    by_user_rule: bool = False
 
 
 def find_danger(text: str, rules: CommandRules = NO_RULES, spelling: Spelling = _AS_WRITTEN) -> Danger | None:
@@ -58,22 +41,6 @@ def find_danger(text: str, rules: CommandRules = NO_RULES, spelling: Spelling = 
             if found is None or (danger.by_user_rule and not found.by_user_rule):
                 found = danger
     return found
-
-
-def words_in(text: str) -> set[str]:
-    """The words of a text that may be programs or scripts, including those in strings for another shell."""
-    if len(text) > MOST_CHARACTERS or odd_character(text):
-        return set()
-    words: set[str] = set()
-    for record in walk(text):
-        match record:
-            case Command(words=found) | PossibleCommand(words=found):
-                words.update(found)
-            case PossibleText(text=found) | LateSubstitution(text=found):
-                words.add(found)
-            case _:
-                pass
-    return {part for word in words for part in (word, *word.split()) if part}
 
 
 class _DangerSearch:
@@ -98,7 +65,7 @@ class _DangerSearch:
             case Suspicion(reason, unexamined):
                 yield self._unexamined(reason) if unexamined else Danger(reason)
             case WrittenFile(target):
-                yield from _output(target)
+                yield from overwriting(target)
             case ShellText():
                 yield from self._text(record)
 
@@ -118,7 +85,7 @@ class _DangerSearch:
 
     def _command(self, words: tuple[str, ...], *, guessed: bool) -> Iterator[Danger]:
         name, program, rest = base_name(words[0]), find_program(words[0]), words[1:]
-        yield from _destruction(name, rest)
+        yield from destruction(name, rest)
         if self._strict:
             yield from user_rule_dangers(words, self._rules, self._spelling)
             if not guessed:
@@ -172,28 +139,3 @@ def user_rule_dangers(words: Sequence[str], rules: CommandRules, spelling: Spell
 
 def _said(rule: tuple[str, ...]) -> str:
     return " ".join(rule) or "every command"
-
-
-def _destruction(name: str, rest: Sequence[str]) -> Iterator[Danger]:
-    """Destructive commands that nobody runs on purpose; they are refused outside of yolo."""
-    if name not in ("rm", "chmod", "chown", "chgrp", "shred", "find", "dd", "wipefs") and not name.startswith("mkfs"):
-        return
-    letters = "".join(each[1:] for each in rest if re.fullmatch(r"-[A-Za-z]+", each))
-    deep = "r" in letters or "R" in letters or "--recursive" in rest
-    if name == "rm" and "--no-preserve-root" in rest:
-        yield Danger("it deletes everything on the machine", refused=True)
-    if name in ("rm", "chmod", "chown", "chgrp", "shred") and deep and any(map(_ROOT_OR_HOME.fullmatch, rest)):
-        yield Danger("it destroys the machine or the home folder", refused=True)
-    if name == "find" and "-delete" in rest and rest and _ROOT_OR_HOME.fullmatch(rest[0]) and len(rest) == 2:
-        yield Danger("it destroys the machine or the home folder", refused=True)
-    if name == "dd" and any(each.startswith("of=") and _DISK.match(each[3:]) for each in rest):
-        yield Danger("it overwrites a disk", refused=True)
-    if (name.startswith("mkfs") or name in ("wipefs", "shred")) and any(map(_DISK.match, rest)):
-        yield Danger("it overwrites a disk", refused=True)
-
-
-def _output(target: str) -> Iterator[Danger]:
-    if _DISK.match(target):
-        yield Danger("it overwrites a disk", refused=True)
-    elif target.startswith(("/", "~", "$")) and target not in ("/dev/null", "/dev/stderr", "/dev/stdout"):
-        yield Danger(say("it writes to {path}", path=target))

@@ -1,16 +1,12 @@
-"""Display width of text in terminal columns: measuring, truncating, breaking into rows; and colour codes."""
+"""Display width of text in terminal columns: measuring, truncating, breaking into rows."""
 
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
+from coderelay.surfaces.terminal.drawing.ansi_styles import RESET
+
 _CODE = re.compile(r"(\x1b\[[0-9;]*m)")
-RESET = "\x1b[0m"
-DIM, BOLD, ITALIC, UNDERLINED, STRUCK = "2", "1", "3", "4", "9"
-RED, GREEN, YELLOW, BLUE, MAGENTA, CYAN = "31", "32", "33", "34", "35", "36"
-_CODES = re.compile(r"\x1b\[[0-9;]*m")
-_SHARE = 3
 
 
 def width_of(text: str) -> int:
@@ -75,40 +71,3 @@ def last_rows(lines: Iterable[str], width: int, rows: int) -> str:
     """The last rows of lines with colour codes, each with a line end."""
     last = [row for line in lines for row in rows_of(line, width)][-rows:] if rows > 0 else []
     return "".join(f"{row}\n" for row in last)
-
-
-def in_words(ms: int) -> str:
-    """Format a duration."""
-    if ms < 1000:
-        return f"{ms}ms"
-    if ms < 60_000:
-        return f"{ms / 1000:.1f}s"
-    minutes, seconds = divmod(ms // 1000, 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}h {minutes:02}m" if hours else f"{minutes}m {seconds:02}s"
-
-
-def paint(text: str, style: str) -> str:
-    """Style a line or a part of one. Colours inside the text are kept, and `style` is restored after each of them."""
-    if not style or not text:
-        return text
-    start = f"\x1b[{style}m"
-    return f"{start}{text.replace(RESET, RESET + start)}{RESET}"
-
-
-def without_colours(text: str) -> str:
-    return _CODES.sub("", text)
-
-
-def place_name(folder: str, width: int) -> str:
-    """A folder for the prompt: `~` for the home folder, and only the end of a path longer than a third of the
-    line."""
-    home = os.path.expanduser("~")
-    name = f"~{folder.removeprefix(home)}" if folder == home or folder.startswith(f"{home}/") else folder
-    room = max(12, width // _SHARE)
-    if len(name) <= room:
-        return name
-    parts = name.split("/")
-    while len(parts) > 1 and len("/".join(("…", *parts))) > room:
-        parts.pop(0)
-    return "/".join(("…", *parts))

@@ -5,7 +5,8 @@ from contextlib import aclosing
 
 from coderelay.client.ask_and_answer_text import headline
 from coderelay.client.client import Client
-from coderelay.client.follow_with_subagents import ExitDecision, join_family
+from coderelay.client.exit_decision import ExitDecision
+from coderelay.client.follow_with_subagents import join_family
 from coderelay.client.i18n import t
 from coderelay.protocol.events import Recorded, SessionDeleted, TurnEnded, asks_in
 from coderelay.protocol.ids import SessionId
@@ -14,7 +15,7 @@ from coderelay.surfaces import nonblocking_output
 from coderelay.surfaces.headless.output import DONE, ENDINGS, FAILED, PARKED, ProgressLines, TextOutput
 
 
-async def carry_on(client: Client, session: SessionId, after: int) -> int:
+async def print_open_turns(client: Client, session: SessionId, after: int) -> int:
     """Print the open and queued turns until they end, or an ask is open and no call runs here beside it. Returns the
     exit code of `coder -p`."""
     progress = ProgressLines(sys.stderr)

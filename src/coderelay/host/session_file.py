@@ -28,7 +28,7 @@ def _describe(state: State, agents: Mapping[str, Agent]) -> Description:
     return Description("", ()) if agent is None else agent.describe(settings)
 
 
-async def write_snapshot(loaded: LoadedSession, agents: Mapping[str, Agent]) -> None:
+async def write_session_file(loaded: LoadedSession, agents: Mapping[str, Agent]) -> None:
     """Write the snapshot file, in a thread: a long session makes a large one. Of two writes for a session, the later
     one writes the later state. The log is the truth, so people only get a notice if the file cannot be written."""
     await carried_out(_write_in_turn(loaded, agents))

@@ -5,8 +5,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from coderelay.client.i18n import retell, t
-from coderelay.protocol import background_command_end
 from coderelay.protocol.asks import By
+from coderelay.protocol.background_command_end import end_in_words
 from coderelay.protocol.calls import Call, Need
 from coderelay.protocol.content import Text, text_of, thinking_of
 from coderelay.protocol.events import (
@@ -37,7 +37,7 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import CallId, MessageId, PromptId, SessionId
 from coderelay.protocol.live_updates import Live, Notice, OutputDelta, TextDelta, ThinkingDelta
 from coderelay.surfaces.terminal.drawing.calls import begun_list, call_ended, call_line, gives_todos
-from coderelay.surfaces.terminal.drawing.columns import cut
+from coderelay.surfaces.terminal.drawing.display_width import cut
 from coderelay.surfaces.terminal.drawing.markdown_stream import MarkdownStream, drawn_markdown
 from coderelay.surfaces.terminal.drawing.sanitizing import printable
 from coderelay.surfaces.terminal.drawing.shortening import Shortening
@@ -51,7 +51,7 @@ _HISTORY_LINES = 6
 _DIM, _PLAIN = "\x1b[2m", "\x1b[0m"
 
 
-class Conversation:
+class SessionRenderer:
     """Turns the events and live deltas of a session into text. It prints nothing itself."""
 
     def __init__(self, session: SessionId, by: By) -> None:
@@ -164,7 +164,7 @@ class Conversation:
             case TurnProlonged():
                 return note(t("continuing: {reason}", reason=retell(event.reason, event.said)), width)
             case BackgroundEnded():
-                end = retell(background_command_end.in_words(event.end))
+                end = retell(end_in_words(event.end))
                 return note(t("background command {id} {end}", id=event.background_id, end=end), width)
             case AskParked():
                 return note(t("nobody answered in time; the question stays open"), width)

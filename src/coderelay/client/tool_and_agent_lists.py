@@ -5,7 +5,6 @@ from coderelay.client.visible_text import padded, visible, width_of
 from coderelay.protocol.calls import Kind, first_sentence
 from coderelay.protocol.query_results import (
     AgentShown,
-    ContextShown,
     SkillShown,
     SkillsShown,
     SubagentShown,
@@ -64,25 +63,6 @@ def _subagent(subagent: SubagentShown) -> list[str]:
     return [f"{visible(subagent.name)}  {_line(subagent.description)}", f"  {whose}: {visible(subagent.file)}"]
 
 
-def context_in_words(shown: ContextShown) -> str:
-    used = sum(tokens for _, tokens in shown.parts)
-    parts = [(t(part), tokens) for part, tokens in shown.parts]
-    rows = [*parts, *([(t("free"), max(0, shown.window - used))] if shown.window else [])]
-    name = max((width_of(part) for part, _ in rows), default=0)
-    number = max((len(f"{tokens:,}") for _, tokens in rows), default=0)
-    lines = [
-        f"  {padded(part, name)}  {f'{tokens:,}'.rjust(number)}{_share(tokens, shown.window)}"
-        for part, tokens in rows
-    ]
-    how = t("counted by the provider; the breakdown is an estimate") if shown.counted else t("estimated")
-    first = t("{model}: {used} tokens, {how}", model=shown.model, used=_of(used, shown.window), how=how)
-    return "\n".join([first, *lines])
-
-
-def _of(used: int, window: int) -> str:
-    return t("{used} of {window}", used=f"{used:,}", window=f"{window:,}") if window else f"{used:,}"
-
-
 def agents_in_words(agents: list[AgentShown], current: str) -> str:
     width = max(len(each.name) for each in agents)
     return "\n".join(_agent(each, width, is_current=each.name == current) for each in agents)
@@ -95,10 +75,6 @@ def _agent(agent: AgentShown, width: int, *, is_current: bool) -> str:
 
 def _unless(problem: str) -> str:
     return t(" ({text})", text=retell(problem)) if problem else ""
-
-
-def _share(tokens: int, window: int) -> str:
-    return f"  {100 * tokens / window:5.1f} %" if window else ""
 
 
 def _line(text: str) -> str:

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from coderelay.app import App
+from coderelay.app.this_machine import ThisMachine
 from coderelay.config.load import Config
 from coderelay.host.worker import Worker
 from coderelay.protocol.commands import Accepted, MoveSession, Unchanged, UndoTurn
@@ -27,14 +28,19 @@ Build = Callable[[Config, Mapping[str, str]], App]
 OTHER = "it belongs to another machine: laptop"
 
 
-class NamedApp(App):
-    """A machine whose name is the last part of its home."""
+class NamedMachine(ThisMachine):
+    """Its name is the last part of its home."""
 
     @property
     def identity(self) -> MachineIdentity:
         identity = super().identity
         assert identity is not None
         return MachineIdentity(identity.id, Path(self.config.home).name)
+
+
+class NamedApp(App):
+    def machine(self) -> NamedMachine:
+        return NamedMachine(self.config, self.env, self.folders, self.providers, self.servers)
 
 
 @pytest.fixture

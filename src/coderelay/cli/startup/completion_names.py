@@ -42,7 +42,7 @@ def _names_of(kind: str) -> NamesWithText:
 
 def _models() -> NamesWithText:
     folder = real_folder()
-    shown = run_loop(new_app(folder).offered_models(folder))
+    shown = run_loop(new_app(folder).machine().offered_models(folder))
     return [(each.name, each.source) for each in shown]
 
 

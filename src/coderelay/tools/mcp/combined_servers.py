@@ -7,7 +7,7 @@ from coderelay.tools.mcp.folder_servers import McpServers
 from coderelay.tools.mcp.mcp_tool import McpTool
 
 
-class JoinedServers:
+class CombinedServers:
     def __init__(self, servers: Sequence[McpServers]) -> None:
         self._servers = servers
 

@@ -1,10 +1,9 @@
-"""Dependency wiring: App builds all concrete parts of a process. No other file chooses implementations."""
+"""`App` builds the parts of a process: store, agents, tools, models, host."""
 
-import asyncio
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,8 @@ from coderelay.agents.native.compaction import CompactionSettings
 from coderelay.agents.native.native_agent import NativeAgent
 from coderelay.agents.native.turn_steps import NativeSettings
 from coderelay.agents.native.workflow.workflow_settings import VerificationSettings, WorkflowSettings
-from coderelay.client.lent_resources import LentServer
+from coderelay.app.mcp_servers import ConfiguredAndLentServers
+from coderelay.app.this_machine import ThisMachine
 from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.config.detect.installed_agents import agents_on_path
 from coderelay.config.load import Config, CurrentConfig, language_of
@@ -23,26 +23,16 @@ from coderelay.host.cross_process_live_relay import LiveRelay
 from coderelay.host.folder_config import FolderConfigs
 from coderelay.host.host import Host
 from coderelay.host.host_context import HostContext
-from coderelay.host.mcp_servers_interface import NoServers, Servers
+from coderelay.host.mcp_servers_interface import Servers
 from coderelay.host.ownership import Ownership
-from coderelay.host.resources_lent_by_clients import ResourcesLentByClients, ServerDescription
+from coderelay.host.resources_lent_by_clients import ResourcesLentByClients
 from coderelay.host.turn_files import TurnFiles
 from coderelay.host.workspaces import Workspaces
-from coderelay.http.address import without_user
 from coderelay.models.api_errors import FIRST_SECONDS
 from coderelay.models.model import Models
 from coderelay.models.model_registry import ModelRegistry
 from coderelay.policy.secrets.masking import Secrets, passwords_in, secret_values, worth_hiding
-from coderelay.protocol.ids import OwnerId, SessionId, new_id
-from coderelay.protocol.machine_identity import MachineIdentity
-from coderelay.protocol.query_results import (
-    DefaultsShown,
-    FileShown,
-    FilesShown,
-    FoldersShown,
-    ModelShown,
-    ServedModels,
-)
+from coderelay.protocol.ids import OwnerId, new_id
 from coderelay.session.state import State
 from coderelay.store.live_output_database import LiveOutputDatabase
 from coderelay.store.open_store import open_owners, open_store
@@ -58,9 +48,6 @@ from coderelay.workspace.processes.processes import Processes
 
 if TYPE_CHECKING:
     from coderelay.agents.native.turn_tools import ExtraTools
-    from coderelay.tools.mcp.folder_servers import McpServers
-    from coderelay.tools.mcp.restarting_server import ServerLimits as McpLimits
-    from coderelay.tools.mcp.server_pool import ServerPool
 
 _SHORT_RUN_SECONDS = 0.3
 _OPEN_SECONDS = 0.1
@@ -78,10 +65,9 @@ class App:
         self.processes = Processes()
         self.secrets = Secrets([*secret_values(env), *worth_hiding(passwords_in(config.database_url or ""))])
         self.folders = FolderConfigs(CurrentConfig(config, env), env, self.processes, self.secrets)
-        self.lending = ResourcesLentByClients(self.server_description, self.end_lent_servers)
+        self.mcp = ConfiguredAndLentServers(env, self.folders, self.processes, self.secrets)
+        self.lending = ResourcesLentByClients(self.mcp.describe, self.mcp.end_lent)
         self.workspaces = Workspaces(config.home, env, self.folders, self.processes, self.lending)
-        self._identity: MachineIdentity | None = None
-        self._server_pool: ServerPool | None = None
         self._providers: list[tuple[object, ModelRegistry]] = []
         self.tell: Callable[[str], None] = log.warning
         """Tells people that this process waits for a locked log. A surface replaces it with its own output."""
@@ -175,119 +161,20 @@ class App:
         return GitTurnFiles(SnapshotTaker(self.config.home, self.env))
 
     def extra_tools(self, cwd: str, state: State | None) -> "ExtraTools | None":
-        """The tools of the MCP servers of a folder, and of those that a client has lent to the session."""
-        configured, lent = self.mcp_servers(cwd), self.lent_servers(cwd, state)
-        if configured is None or lent is None:
-            return configured or lent
-        from coderelay.tools.mcp.combined_servers import JoinedServers  # loaded with the first server that is lent
-
-        return JoinedServers([configured, lent])
-
-    def lent_servers(self, cwd: str, state: State | None) -> "McpServers | None":
-        """The MCP servers that a client has lent to the session; a subagent uses those of its parent. A name that the
-        folder's configuration has too is the folder's."""
-        lent = {} if state is None else self.lending.servers(state)
-        if state is None or state.settings is None or not lent:
-            return None
-        names = self.folders.of(cwd).settings.mcp_servers
-        own = {name: server for name, server in lent.items() if name not in names}
-        return self.server_pool().of(cwd, own, session=state.settings.parent or state.session)
-
-    def server_description(self, server: LentServer, cwd: str) -> ServerDescription:
-        from coderelay.tools.mcp.server_settings import mark_of, secrets_of, where_shown
-
-        self.secrets.add(secrets_of(server))
-        return ServerDescription(mark_of(server, cwd), self.secrets.hide(where_shown(server)))
-
-    def end_lent_servers(self, session: SessionId) -> None:
-        if self._server_pool is not None:
-            self._server_pool.end(session)
-
-    def mcp_servers(self, cwd: str) -> "McpServers | None":
-        """The MCP servers that a folder's configuration names now. Without any, the MCP code is not loaded."""
-        wanted = self.folders.of(cwd).settings.mcp_servers
-        if not wanted and self._server_pool is None:
-            return None
-        return self.server_pool().of(cwd, wanted)
-
-    def server_pool(self) -> "ServerPool":
-        if self._server_pool is None:
-            self._server_pool = self.new_server_pool(self.mcp_limits())
-        return self._server_pool
-
-    def new_server_pool(self, limits: "McpLimits") -> "ServerPool":
-        from coderelay.http.client import HttpClient
-        from coderelay.tools.mcp.server_pool import ServerPool
-
-        return ServerPool(self.env, self.processes, self.secrets, partial(HttpClient, env=self.env), limits)
-
-    def mcp_limits(self) -> "McpLimits":
-        from coderelay.tools.mcp.restarting_server import ServerLimits
-
-        seconds = self.env.get("CODER_MCP_SECONDS")
-        return ServerLimits(patience=float(seconds)) if seconds else ServerLimits()
-
-    def servers(self, cwd: str, state: State) -> Servers:
-        servers = [each for each in (self.mcp_servers(cwd), self.lent_servers(cwd, state)) if each is not None]
-        if not servers:
-            return NoServers()
-        from coderelay.tools.mcp.server_status import ServerStatuses
-
-        return ServerStatuses(servers)
+        """The tools of MCP servers."""
+        return self.mcp.tools(cwd, state, {} if state is None else self.lending.servers(state))
 
     def guide(self) -> GuideAgent:
-        return GuideAgent(self.toolbox(), self.workspaces.open, self.programs)
+        return GuideAgent(self.toolbox(), self.workspaces.open, partial(agents_on_path, self.env))
 
     def agents(self) -> list[Agent]:
         return [self.native_agent(), self.guide()]
 
-    @property
-    def identity(self) -> MachineIdentity | None:
-        if self._identity is None and self.config.database_url:
-            from coderelay.config.machine_identity import machine_identity  # only a shared log needs it
+    def machine(self) -> ThisMachine:
+        return ThisMachine(self.config, self.env, self.folders, self.providers, self.servers)
 
-            self._identity = machine_identity(self.config.home)
-        return self._identity
-
-    @property
-    def log_name(self) -> str:
-        url = self.config.database_url
-        return self.config.database if url is None else without_user(url).partition("?")[0]
-
-    async def offered_models(self, cwd: str) -> list[ModelShown]:
-        from coderelay.models.available_models import offered_models  # loaded only when a person asks
-
-        return await offered_models(self.providers(cwd), self.env, self.config.home)
-
-    async def served_models(self, cwd: str, model: str) -> ServedModels:
-        from coderelay.models.available_models import served_models  # loaded only when a person asks
-
-        return await served_models(self.providers(cwd), model)
-
-    async def files_in(self, folder: str) -> FilesShown:
-        from coderelay.tools.search.mention_listing import list_folder  # loaded only when a person asks
-
-        return await list_folder(folder)
-
-    async def folders_in(self, folder: str, roots: Sequence[str], *, hidden: bool) -> FoldersShown:
-        from coderelay.workspace.files.subfolder_listing import list_folders  # loaded only when a person asks
-
-        return await asyncio.to_thread(list_folders, folder, roots, hidden=hidden)
-
-    async def file_text(self, folders: Sequence[str], path: str, most_bytes: int) -> FileShown:
-        from coderelay.tools.search.mention_listing import file_text  # loaded only when a person asks
-
-        return await file_text(folders, path, most_bytes)
-
-    async def defaults(self, cwd: str) -> DefaultsShown:
-        from coderelay.config.detect.model_detection import detect  # loaded only when a person asks
-
-        config = self.folders.of(cwd).config
-        found = await detect(config, self.env, settings=config.settings.providers)
-        return DefaultsShown(found.agent, found.model, config.settings.mode, found.source)
-
-    def programs(self) -> Sequence[str]:
-        return agents_on_path(self.env)
+    def servers(self, cwd: str, state: State) -> Servers:
+        return self.mcp.servers(cwd, state, self.lending.servers(state))
 
     async def open_patiently(self) -> Host:
         """Like `open`, but if another process has locked the log, wait for it without blocking the event loop."""
@@ -304,7 +191,7 @@ class App:
             processes=self.processes,
             secrets=self.secrets,
             turn_files=self.turn_files,
-            machine=self,
+            machine=self.machine(),
             lending=self.lending,
         )
         context.sessions.forgotten = self.workspaces.release
@@ -315,7 +202,6 @@ class App:
         await host.close()
         for _, providers in self._providers:
             await providers.close()
-        if self._server_pool is not None:
-            await self._server_pool.close()
+        await self.mcp.close()
         await self.processes.close()
         await self.workspaces.close()

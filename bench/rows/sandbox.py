@@ -15,8 +15,8 @@ from coderelay.workspace.processes.environment import command_environment
 from coderelay.workspace.processes.processes import Processes
 from coderelay.workspace.processes.session_command_runner import CommandContext, SessionCommandRunner
 from coderelay.workspace.sandbox.backend_detection import BACKENDS
-from coderelay.workspace.sandbox.confinement import SandboxBackend
 from coderelay.workspace.sandbox.probe import probe
+from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
 from coderelay.workspace.sandbox.session_sandbox import Sandbox
 
 TIMES, STARTS, IDLE = 40, 5, 5

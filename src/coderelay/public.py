@@ -15,7 +15,7 @@ from contextlib import aclosing, asynccontextmanager
 from typing import Any, TypeVar
 
 from coderelay.app import App
-from coderelay.client.ask_and_answer_text import parse_answer
+from coderelay.client.ask_view import parse_answer
 from coderelay.client.client import Capabilities, Client
 from coderelay.client.follow_with_subagents import follow_family
 from coderelay.client.lent_resources import Lent

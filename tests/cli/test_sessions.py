@@ -209,7 +209,7 @@ def test_start_up_loads_nothing_heavy(serve: Serve, coder_on: CoderOn) -> None:
 
 _SELDOM_USED = {
     "coderelay.agents.guide.intents",
-    "coderelay.client.ask_and_answer_text",
+    "coderelay.client.ask_view",
     "coderelay.config.edit_config",
     "coderelay.host.shell_command_disk_facts",
     "coderelay.policy.secrets.private_keys",

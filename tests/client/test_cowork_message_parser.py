@@ -10,9 +10,10 @@ from coderelay.client.views.cowork_message_parser import blocks_of, read_message
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import AnyEvent, MessageKept, Recorded, TurnEnded
 from coderelay.protocol.ids import MessageId, SessionId, TurnId
+from coderelay.surfaces.headless.exit_codes import RunState
 from coderelay.surfaces.headless.json_output import JsonOutput
-from coderelay.surfaces.headless.output import ProgressLines, RunState
 from coderelay.surfaces.headless.run_result import RunResult
+from coderelay.surfaces.headless.text_output import ProgressLines
 
 pytestmark = pytest.mark.quick
 

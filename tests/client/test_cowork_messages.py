@@ -9,7 +9,7 @@ from coderelay.client.views import cowork_messages
 from coderelay.protocol.asks import Allow, Approval, By, PermissionAsk, PlanAsk
 from coderelay.protocol.background_command_end import Gone
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Outcome, Stopped, Unknown
-from coderelay.protocol.content import Text, Thinking, Usage
+from coderelay.protocol.content import Text, Thinking
 from coderelay.protocol.events import (
     AgentAttached,
     AnyEvent,
@@ -69,6 +69,7 @@ from coderelay.protocol.ids import (
 )
 from coderelay.protocol.machine_identity import MachineIdentity
 from coderelay.protocol.session_events import Mode, PartialBlock
+from coderelay.protocol.usage_and_cost import Usage
 
 pytestmark = pytest.mark.quick
 

@@ -465,7 +465,7 @@ async def test_status_tells_everything_about_a_session(tmp_path: Path) -> None:
         await coder.host.send(StopTurn(session=coder.session, by=ME))
         await coder.ended()
         assert await coder.host.get(ShowHost(coder.session)) == HostShown(
-            str(tmp_path / "home" / "sessions.db"), "nobody", process=await coder.host.context.ownership.me()
+            str(tmp_path / "home" / "sessions.db"), "nobody", process=await coder.host.context.takeover.me()
         )
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from coderelay.config.skills_and_commands.discovery import TextFolder, TextKind, places_of
-from coderelay.config.skills_and_commands.folder_texts import folder_texts
+from coderelay.config.skills_and_commands.texts_to_trust import folder_texts
 
 
 class Shelf:

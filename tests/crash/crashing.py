@@ -30,7 +30,7 @@ from coderelay.cli.startup import open_app
 from coderelay.config.load import Config, load
 from coderelay.host import loaded_session, session_file
 from coderelay.host.agent_turn import AgentTurn
-from coderelay.host.ownership import STILL_SECONDS, Ownership
+from coderelay.host.session_takeover import STILL_SECONDS, SessionTakeover
 from coderelay.models.model import Completion, Model, Models, Piece, Request
 from coderelay.protocol.calls import Call, Failed, Finished, Need
 from coderelay.protocol.errors import HeadMoved
@@ -160,9 +160,9 @@ class CrashingHouse(App):
     def store(self) -> Store:
         return CrashingStore(super().store(), self.failpoint, self.mutant)
 
-    def ownership(self) -> Ownership:
+    def takeover(self) -> SessionTakeover:
         owners = open_owners(self.config.owners, self.config.database_url)
-        return Ownership(owners, still_seconds=self.still_seconds)
+        return SessionTakeover(owners, still_seconds=self.still_seconds)
 
     def toolbox(self) -> Toolbox:
         return CrashingToolbox(self.tools(), self.failpoint)

@@ -22,7 +22,7 @@ from coderelay.protocol.asks import (
 from coderelay.protocol.calls import Need, Option, Question
 from coderelay.protocol.events import TurnEnded
 from coderelay.protocol.ids import AskId, CallId, SessionId, TurnId
-from coderelay.surfaces.feishu.ask_layouts import AskCard, Closed, ask_layout, deleted_files, with_prefix
+from coderelay.surfaces.feishu.ask_cards import AskCard, Closed, ask_layout, deleted_files, with_prefix
 from coderelay.surfaces.feishu.card_layout import CardSchema, Layout, card_of, cut, size_of, split
 from coderelay.surfaces.feishu.click_decisions import decision_of
 from coderelay.surfaces.feishu.turn_and_notice_cards import (

@@ -14,7 +14,7 @@ from coderelay.app import App
 from coderelay.config.load import Config
 from coderelay.host import agent_turn, snapshot_timing, worker
 from coderelay.host.git_turn_snapshots import GitTurnFiles
-from coderelay.host.turn_files import TurnFiles
+from coderelay.host.turn_snapshots_interface import TurnFiles
 from coderelay.protocol.asks import Ask, By, Deny, DenyAndStop
 from coderelay.protocol.calls import Stopped
 from coderelay.protocol.commands import CompactHistory, SendPrompt, Undone, UndoTurn

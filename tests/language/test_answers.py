@@ -4,8 +4,9 @@ from collections.abc import Generator
 
 import pytest
 
-from coderelay.client.ask_and_answer_text import ANSWER_WORDS, agrees, choices, parse_answer, refuses
+from coderelay.client.ask_view import choices, parse_answer
 from coderelay.client.i18n import retell, speak, t
+from coderelay.client.typed_answer_parser import ANSWER_WORDS, agrees, refuses
 from coderelay.protocol.asks import (
     Allow,
     Answers,

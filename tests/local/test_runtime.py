@@ -16,7 +16,7 @@ import pytest
 from coderelay.models.json_schema_chat.model import SchemaChat
 from coderelay.models.known_providers import ProviderSettings
 from coderelay.models.local.installed_weights import Weights, WeightsFolder
-from coderelay.models.local.weights_server_process import LocalModels
+from coderelay.models.local.model import LocalModels
 from coderelay.models.model import Completion, Piece, Request
 from coderelay.models.model_card import Card
 from coderelay.models.model_registry import ModelRegistry

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from coderelay.tools.mcp.protocol_types import parameters_of
+from coderelay.tools.mcp.parameter_schema import parameters_of
 from coderelay.tools.mcp.tool_names import tool_names
 
 PLAIN = {

@@ -8,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coderelay.http.sse import EventStream
+from coderelay.models.answer_size_limits import check_event_size
 from coderelay.models.anthropic.stream_decoder import AnthropicAnswer
-from coderelay.models.model import Completion, TextPiece, check_event_size
-from coderelay.protocol.content import Text, Thinking, Usage
+from coderelay.models.model import Completion, TextPiece
+from coderelay.protocol.content import Text, Thinking
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import StopReason
+from coderelay.protocol.usage_and_cost import Usage
 from tests.model_server import (
     bash,
     call,

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from coderelay.models.anthropic.message_encoder import MARK, History
 from coderelay.models.model import Request
 from coderelay.models.model_card import Card
-from coderelay.protocol.content import Image, Text, Usage
+from coderelay.protocol.content import Image, Text
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.ids import CallId
 from coderelay.protocol.session_events import Think
+from coderelay.protocol.usage_and_cost import Usage
 from coderelay.session.model_messages import AssistantMessage, Message, ToolMessage, UserMessage
 from tests.model_server import bash, call, http_error, proposes, read, says, script
 from tests.models.anthropic_messages import BY, CARD, asking, called, claude, complete, scripted, thought

@@ -11,7 +11,7 @@ import pytest
 from coderelay.models.catalog import LOCAL, ProviderModels, card_of, cheap_of, models_of, read_catalog
 from coderelay.models.known_providers import KNOWN
 from coderelay.models.model_card import Card, Price
-from coderelay.protocol.content import Usage
+from coderelay.protocol.usage_and_cost import Usage
 
 CATALOG = read_catalog()
 OFFERS: dict[str, ProviderModels] = CATALOG.makers | CATALOG.resellers

@@ -2,8 +2,8 @@
 
 import pytest
 
-from coderelay.models.model import effort
 from coderelay.models.model_card import Card
+from coderelay.models.reasoning_effort import effort
 from coderelay.protocol.session_events import Think
 
 

@@ -10,16 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coderelay.http.sse import EventStream
+from coderelay.models.answer_size_limits import check_event_size
 from coderelay.models.api_client import ApiClient
-from coderelay.models.model import Completion, TextPiece, ThinkingPiece, check_event_size
+from coderelay.models.model import Completion, TextPiece, ThinkingPiece
 from coderelay.models.model_card import Card
 from coderelay.models.openai_responses.model import OpenAIResponses
 from coderelay.models.openai_responses.stream_decoder import ResponsesAnswer
 from coderelay.protocol.calls import Call
-from coderelay.protocol.content import Seal, Text, Thinking, Usage
+from coderelay.protocol.content import Seal, Text, Thinking
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import StopReason
 from coderelay.protocol.ids import CallId
+from coderelay.protocol.usage_and_cost import Usage
 from tests.model_server import says, script
 from tests.models.chat_completions import HEAD, KEY, complete, events, pieces_of
 from tests.models.raw_server import RawConnection, answers, in_loop, raw_server

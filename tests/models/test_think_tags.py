@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coderelay.models.text_tool_calls import ThinkTags
+from coderelay.models.think_tags import ThinkTags
 
 
 def told_apart(*pieces: str) -> tuple[str, str]:

@@ -8,9 +8,10 @@ import pytest
 from msgspec import Struct
 
 from coderelay.app import App
-from coderelay.protocol.calls import Finished, Need, Stopped, ToolSpec, Unknown
+from coderelay.protocol.calls import Finished, Need, Stopped, Unknown
 from coderelay.protocol.errors import MustAsk, ToolFailed
 from coderelay.protocol.events import CallEnded, CallStarted
+from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.tools.tool import Tool
 from coderelay.workspace.workspace import Workspace
 from tests.house import InHouse, house, story

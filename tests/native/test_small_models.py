@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.agents.native.workflow.files_in_prompt import named_files
+from coderelay.agents.native.workflow.read_files_named_in_prompt import named_files
 from tests.config.config_files import Places
 from tests.house import house, story
 from tests.model_server import Body, says, script

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from coderelay.policy.approvals import approval_of, covers
-from coderelay.policy.shell.approval_prefixes import Signature, covers_command
+from coderelay.policy.shell.approval_signatures import Signature, covers_command
 from coderelay.policy.shell.command_verdict import judge_command
 from coderelay.protocol.asks import PermissionAsk
 from coderelay.protocol.calls import Need

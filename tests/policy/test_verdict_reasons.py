@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.policy.rules import CommandRules
-from coderelay.policy.shell.approval_prefixes import Signature, covers_command, signature_of
+from coderelay.policy.shell.approval_signatures import Signature, covers_command, signature_of
 from coderelay.policy.shell.command_verdict import CommandVerdict, judge_command
 from coderelay.policy.shell.parser import read_script
 from coderelay.protocol.session_events import Mode

@@ -3,7 +3,7 @@
 from msgspec import Struct, field
 
 from coderelay.protocol.asks import BudgetAsk
-from coderelay.protocol.content import Usage
+from coderelay.protocol.usage_and_cost import Usage
 from tests.session.ask_checks import promise
 
 

@@ -5,9 +5,9 @@ from msgspec import Struct, field
 from coderelay.protocol.asks import Ask, By, Decision, PlanAsk
 from coderelay.protocol.background_command_end import End
 from coderelay.protocol.calls import Call, Outcome
-from coderelay.protocol.content import Usage
 from coderelay.protocol.events import Judged, TreeTaken, TurnEnded, TurnStarted
 from coderelay.protocol.ids import AskId, MessageId, OwnerId, TurnId
+from coderelay.protocol.usage_and_cost import Usage
 from tests.session.verbatim_checks import KnownMessages
 
 

@@ -34,7 +34,7 @@ from coderelay.protocol.commands import (
     SendPrompt,
     StopTurn,
 )
-from coderelay.protocol.content import Block, Image, Note, Text, Usage
+from coderelay.protocol.content import Block, Image, Note, Text
 from coderelay.protocol.errors import Fenced
 from coderelay.protocol.events import (
     AnyEvent,
@@ -53,6 +53,7 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.session_events import Mode
+from coderelay.protocol.usage_and_cost import Usage
 from coderelay.session import decide, turn_events
 from coderelay.session.settings_changes import Facts
 from coderelay.session.state import State

@@ -9,7 +9,7 @@ import pytest
 
 from coderelay.protocol.asks import Decision, Deny, DenyAndStop, PlanAsk, PlanDecision
 from coderelay.protocol.calls import Finished
-from coderelay.protocol.content import Text, Thinking, Usage
+from coderelay.protocol.content import Text, Thinking
 from coderelay.protocol.events import (
     AskAnswered,
     AskOpened,
@@ -23,6 +23,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import TurnId
 from coderelay.protocol.session_events import Mode
+from coderelay.protocol.usage_and_cost import Usage
 from coderelay.session.decide import CARRY_OUT_THE_PLAN
 from coderelay.session.fold import fold
 from coderelay.session.model_messages import AssistantMessage, UserMessage, transcript

@@ -5,11 +5,11 @@ import pytest
 from coderelay.protocol.asks import Allow, Answers, BudgetAsk, Deny, DenyAndStop, PlanDecision
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.commands import AnswerAsk
-from coderelay.protocol.content import Usage
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import AskAnswered, AskOpened, SessionClaimed, StopRequested, TurnEnded
 from coderelay.protocol.ids import OwnerId
 from coderelay.protocol.projected_rows import Summary
+from coderelay.protocol.usage_and_cost import Usage
 from coderelay.session import decide
 from coderelay.session.next_action import AskModel, Wait, next_action
 from coderelay.session.summary_row import summarise

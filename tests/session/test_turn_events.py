@@ -5,7 +5,6 @@ from msgspec.structs import replace
 
 from coderelay.protocol.asks import Allow, Decision, Deny, DenyAndStop
 from coderelay.protocol.calls import Denied, Failed, Finished, Outcome, Stopped, Unknown
-from coderelay.protocol.content import Usage
 from coderelay.protocol.event_codec import kind_of
 from coderelay.protocol.events import (
     BatchOpened,
@@ -19,6 +18,7 @@ from coderelay.protocol.events import (
     TurnStarted,
 )
 from coderelay.protocol.ids import CallId, MessageId, OwnerId, PromptId, TurnId
+from coderelay.protocol.usage_and_cost import Usage
 from coderelay.session.next_action import RunCall, next_action
 from coderelay.session.outcome_without_running import outcome_without_running
 from coderelay.session.state import CallState

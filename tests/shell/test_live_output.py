@@ -8,8 +8,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coderelay.host.live_command_output import LiveCommandOutput, MaskedLines
+from coderelay.host.live_command_output import LiveCommandOutput
 from coderelay.policy.secrets.masking import Secrets
+from coderelay.policy.secrets.streamed_text_masking import MaskedLines
 from coderelay.protocol.calls import Finished, Stopped
 from coderelay.protocol.events import CallEnded, MessageAdded, Recorded
 from coderelay.protocol.ids import CallId, MessageId

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from coderelay.config.skills_and_commands.folder_texts import folder_texts
+from coderelay.config.skills_and_commands.texts_to_trust import folder_texts
 from coderelay.config.trust import trust
 
 HEAD = "---\nname: {name}\ndescription: {description}\n{more}---\n{text}\n"

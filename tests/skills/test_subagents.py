@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from coderelay.config.skills_and_commands.folder_texts import FolderTexts
+from coderelay.config.skills_and_commands.skill_and_command_lookup import SkillAndCommandLookup
 from coderelay.protocol.calls import Failed
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.events import SessionCreated
@@ -127,7 +127,7 @@ def test_a_subagents_file_is_read_as_claude_code_reads_it(tmp_path: Path) -> Non
 
     def found(text: str) -> object:
         put(home / "agents" / "one.md", text)
-        texts = FolderTexts(home=str(home), user_home="", folder=str(tmp_path), taken=frozenset)
+        texts = SkillAndCommandLookup(home=str(home), user_home="", folder=str(tmp_path), taken=frozenset)
         shown = texts.subagents()
         if not shown.found:
             return shown.notes[0].partition(": ")[2]

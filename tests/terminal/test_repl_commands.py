@@ -215,13 +215,13 @@ def test_a_command_leaves(serve: Serve, coder_on: CoderOn, line: str) -> None:
 
 
 def test_clear_begins_with_an_empty_context(serve: Serve, coder_on: CoderOn) -> None:
-    server = serve(script(says("one"), says("two")))
+    server = serve(script(says("First answer."), says("Second answer.")))
     with repl(coder_on(server)) as terminal:
         terminal.enter("first")
-        settle(terminal, "one")
+        settle(terminal, "First answer.")
         terminal.enter("/clear")
         terminal.enter("second")
-        settle(terminal, "two")
+        settle(terminal, "Second answer.")
     assert len([each for each in server.requests[-1]["messages"] if each["role"] == "user"]) == 1
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from coderelay.client.template_match_translation import recognise
 from coderelay.client.tool_and_agent_lists import tools_in_words
-from coderelay.protocol.calls import ToolSpec, first_sentence
 from coderelay.protocol.query_results import ToolShown
+from coderelay.protocol.tool_specs import ToolSpec, first_sentence
 from coderelay.tools.all_tools import SPECS, TOOLS
 from tests.language.text_literals import PLACE
 

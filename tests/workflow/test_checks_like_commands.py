@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.app import App
-from coderelay.client.ask_and_answer_text import full_text
+from coderelay.client.ask_view import full_text
 from coderelay.config.load import Config
 from coderelay.protocol.asks import Deny, PermissionAsk
 from coderelay.protocol.commands import Undone, UndoTurn

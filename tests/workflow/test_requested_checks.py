@@ -2,7 +2,7 @@
 
 import pytest
 
-from coderelay.agents.native.workflow.verification_request import verify_intent
+from coderelay.agents.native.workflow.verify_intent_in_prompt import verify_intent
 
 
 @pytest.mark.quick

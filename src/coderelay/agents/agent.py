@@ -13,11 +13,12 @@ from typing import Protocol
 from msgspec import Struct
 
 from coderelay.protocol.asks import Decision
-from coderelay.protocol.calls import Call, Finished, Need, Outcome, ToolSpec
+from coderelay.protocol.calls import Call, Finished, Need, Outcome
 from coderelay.protocol.events import HistoryCompacted, MessageAdded
 from coderelay.protocol.ids import CallId, SessionId, TurnId
 from coderelay.protocol.live_updates import Live
 from coderelay.protocol.query_results import CommandShown
+from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.session.next_action import Action
 from coderelay.session.own_loop_agent_calls import Continuation
 from coderelay.session.state import SessionSettings, State

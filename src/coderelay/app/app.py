@@ -24,9 +24,9 @@ from coderelay.host.folder_config import FolderConfigs
 from coderelay.host.host import Host
 from coderelay.host.host_context import HostContext
 from coderelay.host.mcp_servers_interface import Servers
-from coderelay.host.ownership import Ownership
 from coderelay.host.resources_lent_by_clients import ResourcesLentByClients
-from coderelay.host.turn_files import TurnFiles
+from coderelay.host.session_takeover import SessionTakeover
+from coderelay.host.turn_snapshots_interface import TurnFiles
 from coderelay.host.workspaces import Workspaces
 from coderelay.models.api_errors import FIRST_SECONDS
 from coderelay.models.model import Models
@@ -36,7 +36,7 @@ from coderelay.protocol.ids import OwnerId, new_id
 from coderelay.session.state import State
 from coderelay.store.live_output_database import LiveOutputDatabase
 from coderelay.store.open_store import open_owners, open_store
-from coderelay.store.sqlite.open_file import when_unlocked
+from coderelay.store.sqlite.lock_holder import when_unlocked
 from coderelay.store.store import Store
 from coderelay.tools.all_tools import TOOLS
 from coderelay.tools.bash import Bash, BashLimits
@@ -76,8 +76,8 @@ class App:
         path, url = self.config.database, self.config.database_url
         return open_store(path, url, SessionRows(), open_seconds=_OPEN_SECONDS, tell=lambda text: self.tell(text))
 
-    def ownership(self) -> Ownership:
-        return Ownership(open_owners(self.config.owners, self.config.database_url))
+    def takeover(self) -> SessionTakeover:
+        return SessionTakeover(open_owners(self.config.owners, self.config.database_url))
 
     def live_relay(self) -> LiveRelay:
         process = OwnerId(new_id())
@@ -184,7 +184,7 @@ class App:
         """Open the store and build the Host. Raises StoreFailed if the log cannot be used."""
         context = HostContext(
             store=self.store(),
-            ownership=self.ownership(),
+            takeover=self.takeover(),
             live_relay=self.live_relay(),
             agents={each.name: each for each in self.agents()},
             folders=self.folders,

@@ -14,14 +14,14 @@ import sys
 from coderelay.cli.startup.current_person import current_person
 from coderelay.cli.startup.localized_argument_parser import HelpText, LocalizedArgumentParser
 from coderelay.cli.startup.open_app import run_with_app
-from coderelay.client.ask_and_answer_text import headline, parse_answer
+from coderelay.client.ask_view import headline, parse_answer
 from coderelay.client.i18n import retell, t
 from coderelay.host.host import Host
 from coderelay.protocol.asks import DenyAndStop
 from coderelay.protocol.commands import AnswerAsk, Answered, OpenSession
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import FindAsk, ShowSession, WhyNotRun, WhyWaiting
-from coderelay.surfaces.headless.output import PARKED
+from coderelay.surfaces.headless.exit_codes import PARKED
 from coderelay.surfaces.headless.print_open_turns import print_open_turns
 
 

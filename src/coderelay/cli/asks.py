@@ -6,14 +6,14 @@ import msgspec
 
 from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser
 from coderelay.cli.startup.open_app import run_with_app
-from coderelay.client.ask_and_answer_text import headline
+from coderelay.client.ask_view import headline
 from coderelay.client.i18n import t
 from coderelay.client.visible_text import visible
 from coderelay.config.display_path import display_path
 from coderelay.host.host import Host
 from coderelay.protocol.queries import ListAsks
 from coderelay.protocol.translatable import encode_plain
-from coderelay.surfaces.nonblocking_output import write_json
+from coderelay.surfaces.standard_streams import write_json
 
 
 def main(arguments: list[str]) -> int:

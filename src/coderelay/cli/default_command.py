@@ -184,7 +184,7 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, str, str | None]:
     coder = parser()
     options, unknown = coder.parse_known_args(arguments)
     if unknown:
-        from coderelay.cli.startup.claude_codex_hints import unknown_arguments  # for errors only
+        from coderelay.cli.startup.unknown_argument_hints import unknown_arguments  # for errors only
 
         coder.error(unknown_arguments(unknown, options.path or "", coder.option_names()))
     if options.resume is not None and options.latest:
@@ -237,7 +237,7 @@ def _command_of_others(given: str) -> str:
     """What to use instead of a word that is a subcommand of another tool; empty if it is none."""
     if len(given.split()) > 1:
         return ""
-    from coderelay.cli.startup.claude_codex_hints import command_of_others  # a prompt of one word is rare
+    from coderelay.cli.startup.unknown_argument_hints import command_of_others  # a prompt of one word is rare
 
     return command_of_others(given)
 
@@ -251,7 +251,7 @@ def _near(given: str) -> list[str]:
 def _no_folder(folder: str, options: argparse.Namespace) -> str:
     given = options.path or ""
     if options.latest and "=" in given:
-        from coderelay.cli.startup.claude_codex_hints import codex_setting  # for errors only
+        from coderelay.cli.startup.unknown_argument_hints import codex_setting  # for errors only
 
         return codex_setting(given)
     if near := _near(given):

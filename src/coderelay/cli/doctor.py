@@ -18,7 +18,7 @@ from coderelay.cli.startup.interrupts import run_loop
 from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser
 from coderelay.cli.startup.python_gc import enable_garbage_collection
 from coderelay.client.i18n import retell, speak, t
-from coderelay.client.visible_text import padded, width_of
+from coderelay.client.text_width import padded, width_of
 from coderelay.config.detect.installed_agents import PROGRAMS, agents_on_path
 from coderelay.config.detect.model_detection import GUIDE, DetectedModel, detect
 from coderelay.config.load import Config, home_of, load
@@ -31,7 +31,7 @@ from coderelay.protocol.errors import CannotRun, CoderError, StoreFailed
 from coderelay.protocol.install_command import install_command
 from coderelay.protocol.translatable import encode_plain, say
 from coderelay.store.sqlite.open_file import check_file
-from coderelay.surfaces.nonblocking_output import write_json
+from coderelay.surfaces.standard_streams import write_json
 from coderelay.workspace.sandbox.backend_detection import detect_sandbox
 
 _DATABASE_SECONDS = 3.0

@@ -29,7 +29,7 @@ from coderelay.host.host import Host
 from coderelay.protocol.errors import BadInput, CannotRun, CoderError
 from coderelay.protocol.install_command import install_command
 from coderelay.protocol.translatable import say
-from coderelay.surfaces import nonblocking_output
+from coderelay.surfaces import standard_streams
 from coderelay.surfaces.feishu.access_rules import AccessRules
 from coderelay.surfaces.feishu.account_links import CODE_SECONDS, Links
 from coderelay.surfaces.feishu.bot_options import BotOptions
@@ -42,14 +42,14 @@ _LINK_PAUSE = 1.0
 
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
-    nonblocking_output.write_behind()
+    standard_streams.write_behind()
     try:
         return run_loop(_run(options, new_app()))
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return 1
     except KeyboardInterrupt:
-        nonblocking_output.hurry()
+        standard_streams.hurry()
         return INTERRUPTED
 
 

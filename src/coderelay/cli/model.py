@@ -9,15 +9,15 @@ import time
 from coderelay.cli.startup.interrupts import CtrlCAsException
 from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser
 from coderelay.cli.startup.python_gc import enable_garbage_collection
-from coderelay.client.ask_and_answer_text import agrees
 from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.i18n import retell, t
+from coderelay.client.typed_answer_parser import agrees
 from coderelay.models.known_providers import KNOWN
 from coderelay.models.local.downloadable_weights import Download, find_offer, offers
 from coderelay.models.local.installed_weights import Weights, WeightsFolder, check_gguf, check_name, models_folder
 from coderelay.models.local.weights_installation import Progress, install
 from coderelay.protocol.errors import BadInput, CoderError
-from coderelay.surfaces.nonblocking_output import draw
+from coderelay.surfaces.standard_streams import draw
 
 _BAR = 24
 _USAGE = 2

@@ -17,9 +17,10 @@ from coderelay.client.changed_files_text import changed_line
 from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.find_session import session_by_id
 from coderelay.client.i18n import retell, speak, t
+from coderelay.client.text_width import padded
 from coderelay.client.todo_text import background_line
 from coderelay.client.views.cowork_message_parser import blocks_of, read_message, result_content
-from coderelay.client.visible_text import padded, visible
+from coderelay.client.visible_text import visible
 from coderelay.config.display_path import display_path
 from coderelay.config.load import load
 from coderelay.host.host import Host
@@ -38,7 +39,7 @@ from coderelay.protocol.queries import (
     WhyWaiting,
 )
 from coderelay.protocol.translatable import encode_plain
-from coderelay.surfaces.nonblocking_output import write_json
+from coderelay.surfaces.standard_streams import write_json
 
 
 def main(arguments: list[str]) -> int:

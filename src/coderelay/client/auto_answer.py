@@ -49,6 +49,6 @@ class AutoAnswer:
 
 def unanswered_line(ask: Ask) -> str:
     """One line that says which ask nobody answered."""
-    from coderelay.client.ask_and_answer_text import headline  # most turns end without an ask
+    from coderelay.client.ask_view import headline  # most turns end without an ask
 
     return f"{headline(ask)}; {t(_NOBODY)}"

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from coderelay.protocol.calls import ToolSpecs
+from coderelay.protocol.tool_specs import ToolSpecs
 
 
 @cache

@@ -3,7 +3,7 @@
 import re
 
 from coderelay.client.i18n import t
-from coderelay.client.visible_text import padded, width_of
+from coderelay.client.text_width import padded, width_of
 from coderelay.protocol.query_results import FileChange, FilesDiff
 
 _KINDS = ("added", "modified", "deleted", "renamed")

@@ -9,8 +9,8 @@ from itertools import groupby
 from coderelay.client.client import Client
 from coderelay.client.commands.command import SlashCommand
 from coderelay.client.i18n import localize, retell, t
+from coderelay.client.text_width import padded
 from coderelay.client.typed_line import PromptToSend, Slash
-from coderelay.client.visible_text import padded
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.localized_text import Localized

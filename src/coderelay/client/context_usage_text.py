@@ -1,7 +1,7 @@
 """The usage of the context window as text for people."""
 
 from coderelay.client.i18n import t
-from coderelay.client.visible_text import padded, width_of
+from coderelay.client.text_width import padded, width_of
 from coderelay.protocol.query_results import (
     ContextShown,
 )

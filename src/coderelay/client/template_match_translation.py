@@ -8,8 +8,8 @@ import re
 from functools import cache
 
 from coderelay.client.built_in_tool_specs import tool_specs
-from coderelay.protocol.calls import first_sentence
 from coderelay.protocol.language_files import read_language
+from coderelay.protocol.tool_specs import first_sentence
 
 _PLACE = re.compile(r"\{(\w+)\}")
 _BETWEEN = ("; ", ", ")

@@ -1,8 +1,9 @@
 """Lists of tools, skills and agents, and the usage of the context window, as text for people."""
 
 from coderelay.client.i18n import retell, t
-from coderelay.client.visible_text import padded, visible, width_of
-from coderelay.protocol.calls import Kind, first_sentence
+from coderelay.client.text_width import padded, width_of
+from coderelay.client.visible_text import visible
+from coderelay.protocol.calls import Kind
 from coderelay.protocol.query_results import (
     AgentShown,
     SkillShown,
@@ -11,6 +12,7 @@ from coderelay.protocol.query_results import (
     SubagentsShown,
     ToolShown,
 )
+from coderelay.protocol.tool_specs import first_sentence
 
 _LINE = 100
 _KINDS: dict[Kind, str] = {

@@ -1,7 +1,6 @@
 """Make untrusted text safe to show (control characters and direction marks are escaped); measure text width."""
 
 import unicodedata
-from unicodedata import combining, east_asian_width
 
 _KEPT = "\n\t\u200c\u200d"  # the last two are the joiners of emoji and some scripts
 
@@ -30,11 +29,3 @@ def _acts_unseen(character: str) -> bool:
 
 def _escaped(character: str) -> str:
     return character.encode("unicode_escape").decode()
-
-
-def width_of(text: str) -> int:
-    return sum(0 if combining(each) else 2 if east_asian_width(each) in "WF" else 1 for each in text)
-
-
-def padded(text: str, width: int) -> str:
-    return text + " " * (width - width_of(text))

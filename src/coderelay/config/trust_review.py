@@ -14,7 +14,7 @@ from msgspec import Struct
 from coderelay.config.setting_layers import folder_settings, person_settings
 from coderelay.config.settings import Settings
 from coderelay.config.skills_and_commands.discovery import FoundText
-from coderelay.config.skills_and_commands.folder_texts import texts_of_folder
+from coderelay.config.skills_and_commands.texts_to_trust import texts_of_folder
 from coderelay.config.trust import is_trusted, trust, trusted_texts
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.query_results import TrustShown, UntrustedSetting, UntrustedText

@@ -7,7 +7,7 @@ from weakref import WeakValueDictionary
 from msgspec.structs import replace
 
 from coderelay.host.loaded_session import LoadedSession
-from coderelay.host.ownership import Ownership
+from coderelay.host.session_takeover import SessionTakeover
 from coderelay.protocol.asks import By
 from coderelay.protocol.background_command_end import BackgroundRow, End, Exited, Gone, StoppedBy
 from coderelay.protocol.commands import Accepted, Outcome, StopBackground, Unchanged
@@ -30,8 +30,8 @@ _STOP_SECONDS = 15.0  # seconds, in whichever process runs the command
 class BackgroundCommands:
     """The background commands of all sessions in this process. Those of a session are forgotten with it."""
 
-    def __init__(self, ownership: Ownership) -> None:
-        self._ownership = ownership
+    def __init__(self, takeover: SessionTakeover) -> None:
+        self._takeover = takeover
         self._sessions: WeakValueDictionary[SessionId, SessionBackground] = WeakValueDictionary()
 
     def of(self, loaded: LoadedSession) -> "SessionBackground":
@@ -67,7 +67,9 @@ class BackgroundCommands:
         that is only stalled is not dead: its commands run on."""
         if command.end is not None or command.owner is None:
             return False
-        return command.owner != await self._ownership.me() and not await self._ownership.is_elsewhere(command.owner)
+        return command.owner != await self._takeover.me() and not await self._takeover.is_owned_elsewhere(
+            command.owner
+        )
 
     async def close(self) -> None:
         """Stop all background commands. Their ends are in the log when this returns."""

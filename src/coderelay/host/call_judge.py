@@ -15,7 +15,7 @@ from coderelay.host.wall_clock import now
 from coderelay.policy.approvals import ANY_MACHINE, SANDBOXES, in_force
 from coderelay.policy.judge import Policy, Verdict, judge
 from coderelay.policy.preset_tables import Permission, matrix_in_words, table_of
-from coderelay.policy.shell.requested_rights import NO_FACTS, DiskFacts
+from coderelay.policy.shell.disk_facts import NO_FACTS, DiskFacts
 from coderelay.protocol.asks import Allow, Approval, EditMode, PermissionAsk
 from coderelay.protocol.calls import Call, Denied, Need
 from coderelay.protocol.errors import BadInput

@@ -7,7 +7,7 @@ from contextlib import suppress
 from msgspec.structs import replace
 
 from coderelay.client.built_in_tool_specs import tool_specs
-from coderelay.client.model_choice import with_provider
+from coderelay.client.model_name_and_agent import with_provider
 from coderelay.host.host_context import HostContext, Send
 from coderelay.host.loaded_session import LoadedSession
 from coderelay.host.tool_list_intersection import tools_in_both
@@ -44,7 +44,7 @@ class ChildSessions:
 
     def __init__(self, context: HostContext, send: Send) -> None:
         self._sessions = context.sessions
-        self._ownership = context.ownership
+        self._takeover = context.takeover
         self._send = send
         self._context = context
 
@@ -184,9 +184,9 @@ class ChildSessions:
 
     async def _is_lost(self, state: State) -> bool:
         owner = state.owner
-        if owner is None or owner == await self._ownership.me():
+        if owner is None or owner == await self._takeover.me():
             return False
-        return await self._ownership.may_follow(owner)
+        return await self._takeover.may_take_over(owner)
 
 
 def _on_behalf_of(parent: State) -> By:

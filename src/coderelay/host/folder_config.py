@@ -23,7 +23,7 @@ from coderelay.protocol.session_events import Mode
 from coderelay.workspace.processes.processes import Processes
 
 if TYPE_CHECKING:
-    from coderelay.config.skills_and_commands.folder_texts import FolderTexts
+    from coderelay.config.skills_and_commands.skill_and_command_lookup import SkillAndCommandLookup
     from coderelay.host.hooks.hooks import Hooks
 
 
@@ -113,14 +113,16 @@ class FolderConfigs:
             self._secrets.add(worth_hiding(self._keys(config.settings)))
         return known
 
-    def texts(self, path: str) -> "FolderTexts":
+    def texts(self, path: str) -> "SkillAndCommandLookup":
         """The skills and custom commands of a folder. They are searched for anew each time and need no
         configuration."""
-        from coderelay.config.skills_and_commands.folder_texts import (
-            FolderTexts,  # imported late, for lists of skills and commands
+        from coderelay.config.skills_and_commands.skill_and_command_lookup import (
+            SkillAndCommandLookup,  # imported late, for lists of skills and commands
         )
 
-        return FolderTexts(home=self._configs.home, user_home=self._user_home, folder=path, taken=_built_in_commands)
+        return SkillAndCommandLookup(
+            home=self._configs.home, user_home=self._user_home, folder=path, taken=_built_in_commands
+        )
 
     def skills(self, path: str) -> SkillsShown:
         """The skills that an agent may choose. If there are none, as for most people, no code for them is loaded."""

@@ -13,9 +13,10 @@ from coderelay.host.ask_queries import answer_ask_query, permissions_open
 from coderelay.host.feed import Feed
 from coderelay.host.host_context import HostContext
 from coderelay.host.loaded_session import LoadedSession
-from coderelay.host.parent_and_child_queries import children_of, waits_for, without_children
+from coderelay.host.parent_and_child_queries import children_of, waits_for
 from coderelay.host.session_command_dispatch import answer, carry_out
 from coderelay.host.session_file import export_state, write_session_file
+from coderelay.host.session_list import without_children
 from coderelay.host.session_supervisor import SessionSupervisor
 from coderelay.host.surface_connection import Connection
 from coderelay.host.wall_clock import now
@@ -119,7 +120,7 @@ class Host:
     async def check(self) -> None:
         """Raises StoreFailed if this process could own no session. Checked before a prompt is admitted, this costs
         nobody anything."""
-        await self.context.ownership.me()
+        await self.context.takeover.me()
 
     def connect(self, capabilities: Capabilities, language: str = "") -> Connection:
         """A Client for one surface, or for one person at it."""
@@ -337,7 +338,7 @@ class Host:
 
     async def _why_waiting(self, state: State) -> str | None:
         if not needs_owner(state) or (
-            state.owner is not None and not await self.context.ownership.may_follow(state.owner)
+            state.owner is not None and not await self.context.takeover.may_take_over(state.owner)
         ):
             return None
         return run_requirements.why_cannot_run(state, self.context) or "coder resume continues it"

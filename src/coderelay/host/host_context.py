@@ -12,9 +12,9 @@ from coderelay.host.call_judge import CallJudge
 from coderelay.host.cross_process_live_relay import LiveRelay
 from coderelay.host.folder_config import FolderConfigs
 from coderelay.host.loaded_sessions import LoadedSessions
-from coderelay.host.ownership import Ownership
 from coderelay.host.resources_lent_by_clients import ResourcesLentByClients
-from coderelay.host.turn_files import OpenTurnFiles
+from coderelay.host.session_takeover import SessionTakeover
+from coderelay.host.turn_snapshots_interface import OpenTurnFiles
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.commands import Command, Outcome
 from coderelay.protocol.ids import SessionId
@@ -34,7 +34,7 @@ class HostContext(Struct, frozen=True, dict=True):
     """Made once by `app`; the host passes it on to its workers, and they to their turns."""
 
     store: Store
-    ownership: Ownership
+    takeover: SessionTakeover
     live_relay: LiveRelay
     agents: Mapping[str, Agent]
     folders: FolderConfigs
@@ -60,7 +60,7 @@ class HostContext(Struct, frozen=True, dict=True):
     def backgrounds(self) -> "BackgroundCommands":
         from coderelay.host.background_commands import BackgroundCommands  # imported late: most processes have none
 
-        return BackgroundCommands(self.ownership)
+        return BackgroundCommands(self.takeover)
 
     def runs_background(self, session: SessionId) -> bool:
         """Whether background commands of a session run in this process."""
@@ -71,5 +71,5 @@ class HostContext(Struct, frozen=True, dict=True):
             await self.backgrounds.close()
         for agent in self.agents.values():
             await agent.close()
-        await self.ownership.close()
+        await self.takeover.close()
         await self.store.close()

@@ -6,10 +6,9 @@ from typing import Literal, Protocol
 
 from msgspec.structs import replace
 
-from coderelay.client.model_choice import agent_for
+from coderelay.client.model_name_and_agent import agent_for
 from coderelay.host.host_context import HostContext
 from coderelay.host.mcp_servers_interface import Servers
-from coderelay.host.ownership import Ownership
 from coderelay.host.run_requirements import (
     check_folder,
     existing_folder,
@@ -18,6 +17,7 @@ from coderelay.host.run_requirements import (
     why_cannot_run_with,
     why_folder_unavailable,
 )
+from coderelay.host.session_takeover import SessionTakeover
 from coderelay.protocol.errors import BadInput, CannotRun, ToolFailed
 from coderelay.protocol.machine_identity import MachineIdentity
 from coderelay.protocol.queries import (
@@ -146,9 +146,9 @@ async def answer_machine_query(query: MachineQuery, state: State | None, context
             return await read_file(query, state.settings, context)
         case ShowHost():
             assert state is not None
-            owner = await _owner(state, context.ownership)
+            owner = await _owner(state, context.takeover)
             calls = len(running_calls(state)) if owner == "here" else 0
-            return HostShown(machine.log_name, owner, calls, await context.ownership.me())
+            return HostShown(machine.log_name, owner, calls, await context.takeover.me())
         case WhyNotRun():
             return await _why_not_new(query, context)
 
@@ -246,12 +246,12 @@ _INSTALLED = "installed on this machine"
 _NOT_YET = "not supported by this version yet"
 
 
-async def _owner(state: State, ownership: Ownership) -> Literal["nobody", "here", "another process"]:
+async def _owner(state: State, takeover: SessionTakeover) -> Literal["nobody", "here", "another process"]:
     if state.owner is None:
         return "nobody"
-    if await ownership.is_elsewhere(state.owner):
+    if await takeover.is_owned_elsewhere(state.owner):
         return "another process"
-    return "here" if state.owner == await ownership.me() else "nobody"
+    return "here" if state.owner == await takeover.me() else "nobody"
 
 
 async def read_file(query: ReadFile, settings: SessionSettings, context: HostContext) -> FileShown:

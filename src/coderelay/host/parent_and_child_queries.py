@@ -1,12 +1,10 @@
 """Parent and child sessions: queries about which sessions belong together, read from the log."""
 
 from coderelay.host.loaded_sessions import LoadedSessions
-from coderelay.protocol.ids import MachineId, SessionId
+from coderelay.protocol.ids import SessionId
 from coderelay.protocol.projected_rows import Summary
-from coderelay.protocol.queries import ListSessions
 from coderelay.session.children import children, open_tasks
 from coderelay.session.state import State
-from coderelay.store.store import Store
 
 
 async def family_of(sessions: LoadedSessions, state: State) -> list[State]:
@@ -24,27 +22,6 @@ async def waits_for(sessions: LoadedSessions, child: State) -> State | None:
         return None
     parent = (await sessions.load(settings.parent)).state
     return parent if any(each.call.id == settings.parent_call for each in open_tasks(parent)) else None
-
-
-async def without_children(store: Store, query: ListSessions, machine: MachineId | None) -> list[Summary]:
-    """The sessions that a query asks for, without child sessions; with a `machine`, only those that it may have."""
-    limit = query.limit
-    words = query.text.casefold().split()
-    while True:
-        found = await store.sessions(cwd=query.cwd, limit=limit)
-        wanted = [each for each in found if each.parent is None and _has(each, words) and _is_of(each, machine)]
-        if len(found) < limit or len(wanted) >= query.limit:
-            return wanted[: query.limit]
-        limit *= 4
-
-
-def _is_of(row: Summary, machine: MachineId | None) -> bool:
-    return machine is None or row.machine is None or row.machine.id == machine
-
-
-def _has(row: Summary, words: list[str]) -> bool:
-    text = "\n".join((row.title, row.last_prompt, row.cwd, row.id)).casefold()
-    return all(word in text for word in words)
 
 
 async def children_of(sessions: LoadedSessions, session: SessionId) -> list[Summary]:

@@ -9,10 +9,10 @@ from coderelay.protocol.calls import Call, CommandEnd, Failed, Finished
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.translatable import say
 from coderelay.session.next_action import Finish, RunCall
+from coderelay.workspace.processes.command_result import CannotStart, ProcessesLost
+from coderelay.workspace.processes.command_result import FinishedCommand as Ended
 from coderelay.workspace.processes.environment import own_environment
 from coderelay.workspace.processes.find_program import find_program
-from coderelay.workspace.processes.supervisor_handle import CannotStart, ProcessesLost
-from coderelay.workspace.processes.supervisor_handle import FinishedCommand as Ended
 
 
 class PersonShell:

@@ -32,7 +32,7 @@ async def _move(loaded: LoadedSession, command: MoveSession, context: HostContex
         owner = loaded.state.owner
         settings = decide.require(loaded.state)
         is_here = settings.machine is not None and settings.machine.id == machine.id
-        if not is_here and owner is not None and not await context.ownership.may_follow(owner):
+        if not is_here and owner is not None and not await context.takeover.may_take_over(owner):
             where = "" if settings.machine is None else settings.machine.name
             raise CannotRun(
                 say("it is running on another machine: {machine}", machine=where), "Stop its turn, then move it."

@@ -8,8 +8,7 @@ from coderelay.client.built_in_tool_specs import tool_specs
 from coderelay.host.host_context import HostContext
 from coderelay.host.mcp_servers_interface import Servers
 from coderelay.host.run_requirements import require_folder
-from coderelay.host.turn_files import TurnFiles
-from coderelay.protocol.calls import ToolSpec
+from coderelay.host.turn_snapshots_interface import TurnFiles
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.queries import (
     ExpandCommand,
@@ -24,6 +23,7 @@ from coderelay.protocol.queries import (
     ShowContext,
 )
 from coderelay.protocol.query_results import ContextShown, ToolShown, TurnShown
+from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.session.context_usage import context_of
 from coderelay.session.state import PastTurn, SessionSettings, State
 

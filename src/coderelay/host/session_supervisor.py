@@ -193,7 +193,7 @@ class SessionSupervisor:
                 self._forget_if_done(loaded)
         if self._workers and now - poll.heartbeat_at >= _HEARTBEAT_SECONDS:
             poll.heartbeat_at = now
-            await self._context.ownership.beat()
+            await self._context.takeover.beat()
 
     async def _read_on(self, poll: "_PollState") -> None:
         """Read what other processes appended. What is newly followed may have moved before the cursor was taken, so
@@ -247,7 +247,7 @@ class SessionSupervisor:
         now = time.monotonic()
         for owner in self._supervised.owners():
             try:
-                is_free = await self._context.ownership.may_follow(owner)
+                is_free = await self._context.takeover.may_take_over(owner)
             except StoreFailed as error:
                 for loaded in self._supervised.needing(owner):
                     loaded.fail(error)

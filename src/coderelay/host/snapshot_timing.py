@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 
 from msgspec.structs import replace
 
-from coderelay.host.turn_files import OpenTurnFiles
+from coderelay.host.turn_snapshots_interface import OpenTurnFiles
 from coderelay.protocol.calls import Need
 from coderelay.protocol.events import TreeTaken, Waited
 from coderelay.protocol.modes import mode_spec

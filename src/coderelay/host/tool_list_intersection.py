@@ -1,7 +1,7 @@
 """The intersection of two lists of allowed tools."""
 
 from coderelay.client.built_in_tool_specs import tool_specs
-from coderelay.protocol.calls import listed_tools
+from coderelay.protocol.tool_specs import listed_tools
 
 
 def tools_in_both(own: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from coderelay.host.loaded_session import LoadedSession
 from coderelay.host.run_requirements import is_on_other_machine, may_claim, why_cannot_run
 from coderelay.host.session_file import write_session_file
 from coderelay.host.snapshot_timing import files_left, large_repository_prepared
-from coderelay.host.turn_files import OpenTurnFiles
+from coderelay.host.turn_snapshots_interface import OpenTurnFiles
 from coderelay.host.wall_clock import now
 from coderelay.protocol.calls import Outcome
 from coderelay.protocol.errors import CoderError, Fenced, StoreFailed
@@ -86,9 +86,9 @@ class Worker:
             owner = self._loaded.state.owner
             if self._is_elsewhere and not may_claim(self._loaded.state, self._context):
                 return None
-            if not await self._context.ownership.may_follow(owner):
+            if not await self._context.takeover.may_take_over(owner):
                 return None
-            if owner != await self._context.ownership.me():
+            if owner != await self._context.takeover.me():
                 if owner is not None:
                     await asyncio.to_thread(end_orphans)  # before anybody is told how its commands ended
                 await self._loaded.append(lambda state, owner=owner: stop_orphan(state, owner))
@@ -96,7 +96,7 @@ class Worker:
             if (children := await self._ends_of_children(ends)) is None:
                 return None
             tree = await self._files_left() if ends and not self._is_elsewhere else ""
-            me, gone = await self._context.ownership.me(), await self._gone()
+            me, gone = await self._context.takeover.me(), await self._gone()
             rejudge = None if ends else await self._context.judging.rejudge(self._loaded.state)
             decide = partial(
                 self._decide_claim, owner=owner, me=me, tree=tree, gone=gone, rejudge=rejudge, children=children
@@ -117,7 +117,7 @@ class Worker:
         state = self._loaded.state
         if state.owner is not None or state.last_owner is None or not needs_owner(state):
             return
-        if await self._context.ownership.is_elsewhere(state.last_owner):
+        if await self._context.takeover.is_owned_elsewhere(state.last_owner):
             seconds = PRECEDENCE_SECONDS if self._loaded.answered_here else 2 * PRECEDENCE_SECONDS
             self._loaded.answered_here = False
             await self._loaded.moves(state.head, seconds)
@@ -191,7 +191,7 @@ class Worker:
     async def _carry_on(self, epoch: int) -> None:
         runner = self._runner(self._loaded.state)
         if self._loaded.state.turn is not None and runner is not None:
-            me = await self._context.ownership.me()
+            me = await self._context.takeover.me()
             turn = self._turn_type()(self._loaded, epoch, me, self._context, self._send)
             try:
                 error = await self._run_agent(runner, turn)
@@ -244,7 +244,7 @@ class Worker:
     async def _park(self, epoch: int) -> None:
         """Give up the session, whose agent has ended, until the asks of its turn are answered. If they were answered
         meanwhile, the next claim carries the turn on."""
-        me = await self._context.ownership.me()
+        me = await self._context.takeover.me()
         await self._loaded.append(
             lambda state: own_loop_agent_calls.park(state) if state.owner == me else [], epoch=epoch
         )
@@ -252,7 +252,7 @@ class Worker:
     async def _settle(self, turn: AgentTurn, error: str | None) -> None:
         """End a turn that its agent left open. A turn that waits for people has no owner, so it is not ours to
         end."""
-        me = await self._context.ownership.me()
+        me = await self._context.takeover.me()
         if self._loaded.state.turn is None or self._loaded.state.owner != me:
             return
         tree = await self._files_left()

@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 
 from coderelay.http.client import HttpClient, Response
 from coderelay.http.sse import EventStream
+from coderelay.models.answer_size_limits import check_event_size
 from coderelay.models.api_errors import reason_in, refusal
-from coderelay.models.model import check_event_size
 from coderelay.protocol.errors import ModelFailed
 
 _END_SECONDS = 0.25  # how long to wait for the end of the body after the end of the message

@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from coderelay.protocol.content import Usage
+from coderelay.protocol.usage_and_cost import Usage
 
 SMALL_CONTEXT = 16_384
 

@@ -13,7 +13,7 @@ from coderelay.protocol.errors import CannotRun, ModelFailed
 from coderelay.protocol.translatable import say
 
 if TYPE_CHECKING:
-    from coderelay.models.local.weights_server_process import LocalModels
+    from coderelay.models.local.model import LocalModels
 
 
 class ModelRegistry:
@@ -116,7 +116,7 @@ class ModelRegistry:
 
     def _local_models(self) -> "LocalModels":
         if self._local is None:
-            from coderelay.models.local.weights_server_process import LocalModels  # only where weights are run
+            from coderelay.models.local.model import LocalModels  # only where weights are run
 
             self._local = LocalModels(self._env)
         return self._local

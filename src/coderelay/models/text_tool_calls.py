@@ -7,16 +7,17 @@ that the tool has, and no required one is missing.
 
 import re
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
 from coderelay.models.model import Completion
-from coderelay.protocol.calls import Call, ToolSpec
+from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Thinking, text_of
 from coderelay.protocol.ids import CallId
+from coderelay.protocol.tool_specs import ToolSpec
 
 _FENCE = re.compile(r"```[\w-]*\s(.*)```", re.DOTALL)
 _MARK = re.compile(r"<(tool_call|function_call)>(.*)</\1>", re.DOTALL)
@@ -27,8 +28,6 @@ _KINDS = (b'"function"', b'"tool_call"', b'"function_call"', b'"tool_use"')
 _fields = msgspec.json.Decoder(dict[str, Raw]).decode
 _items = msgspec.json.Decoder(list[Raw]).decode
 _text = msgspec.json.Decoder(str).decode
-_OPENINGS = ("<think>", "<thinking>", "<thought>")
-_MOST_BLANKS = 1024  # held back at most; more would be read again with every piece
 
 
 def with_text_call(completion: Completion, tools: Sequence[ToolSpec]) -> Completion:
@@ -103,68 +102,3 @@ def _fits(call: Call, tool: ToolSpec) -> bool:
     known: dict[str, Any] = tool.parameters.get("properties", {})
     required: list[str] = tool.parameters.get("required", [])
     return given <= known.keys() and given >= set(required)
-
-
-class ThinkTags:
-    """Separates thoughts in tags from text, wherever the stream splits them. A tag after the first word of the answer
-    is ordinary text, because code may mention tags."""
-
-    def __init__(self) -> None:
-        self._at: Literal["beginning", "thought", "gap", "text"] = "beginning"
-        self._closing = ""
-        self._begun = False  # the first word of the thought has arrived
-        self._held = ""  # what may still become a tag
-
-    def feed(self, text: str) -> tuple[str, str]:
-        """The thinking and the text that this piece adds."""
-        match self._at:
-            case "text":
-                return "", text
-            case "gap":
-                return "", self._after_gap(text)
-            case "thought":
-                return self._think(text)
-            case "beginning":
-                return self._begin(text)
-
-    def end(self) -> tuple[str, str]:
-        """What was held back. A thought without a closing tag is still a thought."""
-        held, self._held = self._held, ""
-        return (held, "") if self._at == "thought" else ("", held)
-
-    def _begin(self, text: str) -> tuple[str, str]:
-        text = self._held + text
-        begun = text.lstrip()
-        opening = next((tag for tag in _OPENINGS if begun.startswith(tag)), "")
-        if opening:
-            self._at, self._held, self._closing = "thought", "", f"</{opening[1:]}"
-            return self._think(begun[len(opening) :])
-        if len(text) <= _MOST_BLANKS and any(tag.startswith(begun) for tag in _OPENINGS):
-            self._held = text
-            return "", ""
-        self._at, self._held = "text", ""
-        return "", text
-
-    def _think(self, text: str) -> tuple[str, str]:
-        text = self._held + text
-        if not self._begun:
-            text = text.lstrip()
-            self._begun = bool(text)
-        thinking, closing, rest = text.partition(self._closing)
-        if closing:
-            self._at, self._held = "gap", ""
-            return thinking, self._after_gap(rest)
-        kept = _beginning_of(self._closing, text)
-        self._held = text[len(text) - kept :]
-        return text[: len(text) - kept], ""
-
-    def _after_gap(self, text: str) -> str:
-        text = text.lstrip()
-        if text:
-            self._at = "text"
-        return text
-
-
-def _beginning_of(tag: str, text: str) -> int:
-    """How many characters at the end of the text may be the beginning of the tag."""
-    return next((size for size in range(min(len(tag) - 1, len(text)), 0, -1) if text.endswith(tag[:size])), 0)

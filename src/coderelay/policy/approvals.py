@@ -105,6 +105,9 @@ def _covers_command(approval: Approval, need: Need, folders: tuple[str, ...]) ->
         return True
     if not approval.words or rights or approval.rights:
         return False  # a right was given only to the exact text that a person saw
-    from coderelay.policy.shell.approval_prefixes import Signature, covers_command  # with the first approved command
+    from coderelay.policy.shell.approval_signatures import (  # with the first approved command
+        Signature,
+        covers_command,
+    )
 
     return covers_command(Signature(approval.words, approval.prefix), need.command, folders)

@@ -15,7 +15,8 @@ from typing import Literal
 from msgspec import Struct
 
 from coderelay.policy.path_and_host_patterns import host_matches, host_of, is_host_pattern, matches
-from coderelay.protocol.calls import Need, ToolSpecs
+from coderelay.protocol.calls import Need
+from coderelay.protocol.tool_specs import ToolSpecs
 
 EXPECTED = (
     "a rule like bash(git push), edit(src/**), read(.env), web_fetch(docs.python.org), network(*.example.com), "

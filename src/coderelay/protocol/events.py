@@ -37,7 +37,7 @@ from msgspec import Struct
 
 from coderelay.protocol.asks import Ask, By, Decision, PermissionAsk, Unanswered
 from coderelay.protocol.calls import Call, Need, Outcome
-from coderelay.protocol.content import Block, Note, Usage
+from coderelay.protocol.content import Block, Note
 from coderelay.protocol.ids import AskId, CallId, MessageId, PromptId, SessionId, TurnId
 from coderelay.protocol.session_events import (
     AgentAttached,
@@ -68,6 +68,7 @@ from coderelay.protocol.session_events import (
     TurnParked,
 )
 from coderelay.protocol.translatable import Translatable, keep_templates
+from coderelay.protocol.usage_and_cost import Usage
 
 Ending = Literal["done", "failed", "stopped", "step_limit"]
 StopReason = Literal["end_turn", "max_tokens", "refusal", "cancelled"]

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from coderelay.protocol.asks import Allow, BudgetAsk, OfferAsk, PlanAsk
 from coderelay.protocol.calls import Finished
-from coderelay.protocol.content import Usage, plus, text_of
+from coderelay.protocol.content import text_of
 from coderelay.protocol.events import (
     AgentAttached,
     ApprovalGranted,
@@ -51,6 +51,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import PromptId, SessionId
 from coderelay.protocol.translatable import with_template
+from coderelay.protocol.usage_and_cost import Usage, plus
 from coderelay.session import agent_program_messages
 from coderelay.session.background_commands import over_topic
 from coderelay.session.settings_changes import first_settings, joined, values, without

@@ -10,8 +10,9 @@ from zlib import crc32
 import msgspec
 from msgspec.structs import replace
 
-from coderelay.protocol.calls import Call, ToolSpec
+from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Image, Thinking, text_of, thinking_of
+from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.session.model_messages import AssistantMessage, Message, ToolMessage, UserMessage, transcript
 from coderelay.session.state import State, calls_of
 

@@ -6,7 +6,7 @@ from msgspec import Struct, field
 from coderelay.protocol.asks import Approval, Ask, By, Decision
 from coderelay.protocol.background_command_end import End
 from coderelay.protocol.calls import Call, Finished, Outcome
-from coderelay.protocol.content import Image, Usage
+from coderelay.protocol.content import Image
 from coderelay.protocol.events import (
     Author,
     CallProposed,
@@ -27,6 +27,7 @@ from coderelay.protocol.machine_identity import MachineIdentity
 from coderelay.protocol.projected_rows import Phase
 from coderelay.protocol.query_results import Item, TodoArguments
 from coderelay.protocol.session_events import Mode, Preset, Profile, SessionConfigured, Think
+from coderelay.protocol.usage_and_cost import Usage
 
 
 class SessionSettings(Struct, frozen=True):

@@ -3,7 +3,6 @@
 from msgspec.structs import replace
 
 from coderelay.protocol.calls import Finished
-from coderelay.protocol.content import Usage, plus
 from coderelay.protocol.events import (
     AgentAttached,
     AskAnswered,
@@ -35,6 +34,7 @@ from coderelay.protocol.events import (
     asks_in,
 )
 from coderelay.protocol.projected_rows import Phase, Summary, day_of, title_from
+from coderelay.protocol.usage_and_cost import Usage, plus
 from coderelay.session.settings_changes import joined, values, without
 
 _PROMPT_CHARS = 2000

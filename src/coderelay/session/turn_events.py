@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from coderelay.protocol.asks import BudgetAsk, OfferAsk, PermissionAsk, PlanAsk
 from coderelay.protocol.background_command_end import Gone
 from coderelay.protocol.calls import Denied, Outcome, Stopped, Unknown
-from coderelay.protocol.content import Usage, plus, text_of
+from coderelay.protocol.content import text_of
 from coderelay.protocol.events import (
     AgentAttached,
     AnyEvent,
@@ -36,6 +36,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, OwnerId, TurnId
 from coderelay.protocol.session_events import Persistence
+from coderelay.protocol.usage_and_cost import Usage, plus
 from coderelay.session import background_commands, own_loop_agent_calls
 from coderelay.session.next_action import EndTurn, next_action
 from coderelay.session.outcome_without_running import Rejudge, cut_short, outcome_without_running

@@ -5,7 +5,7 @@ To add a tool, add its class to `TOOLS`.
 
 from typing import Any
 
-from coderelay.protocol.calls import ToolSpecs
+from coderelay.protocol.tool_specs import ToolSpecs
 from coderelay.tools.ask_user import AskUser
 from coderelay.tools.bash import Bash
 from coderelay.tools.bash_output_and_stop import BashOutput, BashStop

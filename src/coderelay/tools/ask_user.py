@@ -2,8 +2,9 @@
 
 from msgspec import Struct
 
-from coderelay.protocol.calls import Finished, Need, Question, ToolSpec
+from coderelay.protocol.calls import Finished, Need, Question
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.workspace.workspace import Workspace
 
 

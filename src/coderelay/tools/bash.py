@@ -5,8 +5,9 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from coderelay.policy.shell.requested_rights import rights_of
-from coderelay.protocol.calls import CommandEnd, Finished, Need, Right, ToolSpec
+from coderelay.protocol.calls import CommandEnd, Finished, Need, Right
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.protocol.translatable import say
 from coderelay.tools.tool import CommandFailed
 from coderelay.workspace.processes.command_output import FREE_BYTES

@@ -2,8 +2,9 @@
 
 from msgspec import Struct
 
-from coderelay.protocol.calls import Finished, Need, ToolSpec
+from coderelay.protocol.calls import Finished, Need
 from coderelay.protocol.ids import BackgroundId
+from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.workspace.processes.background_commands_interface import BackgroundStatus
 from coderelay.workspace.workspace import Workspace
 

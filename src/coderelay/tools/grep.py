@@ -8,8 +8,9 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from coderelay.protocol.calls import Finished, Need, ToolSpec
+from coderelay.protocol.calls import Finished, Need
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.protocol.translatable import say
 from coderelay.tools.glob import glob_of
 from coderelay.tools.search.search_root import SearchRoot, resolve_search_root
@@ -25,7 +26,7 @@ _COUNTING_SECONDS = 0.5
 _OUTPUT_BYTES = 4 * 1024 * 1024
 _SCRIPT = (
     "import sys; sys.path.insert(0, sys.argv[1]); "
-    "from coderelay.tools.search.grep_process import main; sys.exit(main(*sys.argv[2:]))"
+    "from coderelay.tools.search.grep_script import main; sys.exit(main(*sys.argv[2:]))"
 )
 
 
@@ -118,7 +119,7 @@ async def _search(arguments: GrepArguments, start: SearchRoot, workspace: Worksp
         raise ToolFailed(say("the search could not be started: {why}", why=error)) from error
     except ProcessesLost as error:
         raise ToolFailed("the search was interrupted") from error
-    from coderelay.tools.search.grep_process import BAD_PATTERN
+    from coderelay.tools.search.grep_script import BAD_PATTERN
 
     if ended.exit_code == BAD_PATTERN:
         raise ToolFailed(say("invalid regular expression: {why}", why=_short(ended.output)))

@@ -2,8 +2,9 @@
 
 from msgspec import Struct
 
-from coderelay.protocol.calls import Finished, Need, ToolSpec
+from coderelay.protocol.calls import Finished, Need
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.protocol.translatable import say
 from coderelay.tools.search.search_root import SearchRoot, resolve_search_root
 from coderelay.workspace.files.confined_files import FolderEntry
@@ -72,7 +73,7 @@ def _entries(path: str, workspace: Workspace) -> list[FolderEntry]:
 
 
 def _ignored(found: list[FolderEntry], start: SearchRoot) -> set[str]:
-    from coderelay.tools.search.file_walk import is_ignored, rules_in  # loaded with the first search
+    from coderelay.tools.search.gitignore_rules import is_ignored, rules_in  # loaded with the first search
 
     rules = rules_in(start.root, start.folder)
     prefix = f"{start.folder}/" if start.folder else ""

@@ -1,8 +1,9 @@
 """The `todo` tool: replaces the to-do list; every call gives the whole list."""
 
-from coderelay.protocol.calls import Finished, Need, ToolSpec
+from coderelay.protocol.calls import Finished, Need
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.query_results import Item, TodoArguments
+from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.protocol.translatable import say
 from coderelay.workspace.workspace import Workspace
 

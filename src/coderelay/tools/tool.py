@@ -9,8 +9,9 @@ from typing import Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
-from coderelay.protocol.calls import CommandEnd, Finished, Need, ToolSpec
+from coderelay.protocol.calls import CommandEnd, Finished, Need
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.workspace.workspace import Workspace
 
 Arguments = TypeVar("Arguments", bound=Struct)

@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from coderelay.protocol.calls import Call, Failed, Finished, Need, ToolSpec
+from coderelay.protocol.calls import Call, Failed, Finished, Need
 from coderelay.protocol.errors import MustAsk, ToolFailed
+from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.protocol.translatable import say, template_of
 from coderelay.tools.tool import CommandFailed, Tool
 from coderelay.workspace.workspace import Workspace

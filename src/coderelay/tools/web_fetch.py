@@ -5,7 +5,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from coderelay.protocol.calls import Finished, Need, ToolSpec
+from coderelay.protocol.calls import Finished, Need
+from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.workspace.workspace import Workspace
 
 

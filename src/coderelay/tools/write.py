@@ -2,8 +2,9 @@
 
 from msgspec import Struct
 
-from coderelay.protocol.calls import Finished, Need, ToolSpec
+from coderelay.protocol.calls import Finished, Need
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.protocol.translatable import say
 from coderelay.tools.editing.edit_need import need_of
 from coderelay.tools.editing.file_changes import (

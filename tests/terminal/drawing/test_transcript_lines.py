@@ -7,10 +7,10 @@ import pytest
 
 from coderelay.client.command_catalog import built_in_help
 from coderelay.client.slash_commands import COMMANDS
-from coderelay.protocol.content import Usage
 from coderelay.protocol.events import TurnEnded
 from coderelay.protocol.ids import SessionId, TurnId
 from coderelay.protocol.projected_rows import Summary
+from coderelay.protocol.usage_and_cost import Usage
 from coderelay.surfaces.terminal.drawing.ansi_styles import without_colours
 from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
 from coderelay.surfaces.terminal.drawing.transcript_lines import (

@@ -162,7 +162,9 @@ class TurnSteps:
         turn = self._turn.state.turn
         if turn is None or turn.steps or not self._model.card.is_small:
             return False
-        from coderelay.agents.native.workflow.files_in_prompt import read_next_named_file  # most models are not small
+        from coderelay.agents.native.workflow.read_files_named_in_prompt import (
+            read_next_named_file,  # most models are not small
+        )
 
         return await read_next_named_file(self._turn, self._toolbox, self._workspace)
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
 from coderelay.agents.agent import Turn
-from coderelay.protocol.calls import listed_tools
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live_updates import Notice
+from coderelay.protocol.tool_specs import listed_tools
 from coderelay.session.state import SessionSettings, State
 from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox

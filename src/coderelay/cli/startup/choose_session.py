@@ -11,7 +11,7 @@ from coderelay.cli.startup.localized_argument_parser import PICK
 from coderelay.client.client import Client
 from coderelay.client.find_session import find_session
 from coderelay.client.i18n import retell, t
-from coderelay.client.model_choice import GUIDE, agent_for, with_provider
+from coderelay.client.model_name_and_agent import GUIDE, agent_for, with_provider
 from coderelay.client.session_line_text import is_known
 from coderelay.client.visible_text import visible
 from coderelay.config.detect.model_detection import DetectedModel, detect

@@ -6,8 +6,8 @@ from coderelay.cli.startup.current_person import current_person
 from coderelay.cli.startup.folder_arguments import real_folder
 from coderelay.cli.startup.interrupts import run_loop
 from coderelay.cli.startup.open_app import new_app, run_with_app
-from coderelay.client.ask_and_answer_text import headline
-from coderelay.client.permission_text import approval_in_words
+from coderelay.client.ask_view import headline
+from coderelay.client.permission_ask_text import approval_in_words
 from coderelay.config.load import load
 from coderelay.host.host import Host
 from coderelay.models.local.downloadable_weights import offers

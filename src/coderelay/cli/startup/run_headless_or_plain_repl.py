@@ -29,29 +29,22 @@ from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.projected_rows import AskRow
 from coderelay.protocol.queries import ShowSession
-from coderelay.surfaces import nonblocking_output
-from coderelay.surfaces.headless.output import (
-    DENIED,
-    DONE,
-    FAILED,
-    INTERRUPTED,
-    PARKED,
-    RunState,
-)
+from coderelay.surfaces import standard_streams
+from coderelay.surfaces.headless.exit_codes import DENIED, DONE, FAILED, INTERRUPTED, PARKED, RunState
 from coderelay.surfaces.headless.run_prompt import PromptRun, PromptStatus, open_output
 
 log = logging.getLogger(__name__)
 
 
 def run_without_terminal(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
-    nonblocking_output.write_behind()
+    standard_streams.write_behind()
     try:
         return run_loop(_run(options, folder, prompt, new_app(folder)))
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return FAILED
     except KeyboardInterrupt:
-        nonblocking_output.hurry()
+        standard_streams.hurry()
         return INTERRUPTED
 
 
@@ -111,7 +104,7 @@ async def _headless(
             main.cancel()
 
     def interrupt() -> None:
-        nonblocking_output.hurry()
+        standard_streams.hurry()
         if main.done():
             return  # the app is being closed: there is nothing left to stop
         if stopping or run.is_over:
@@ -122,7 +115,7 @@ async def _headless(
             stopping.append(asyncio.create_task(stop()))
 
     def leave() -> None:
-        nonblocking_output.hurry()
+        standard_streams.hurry()
         main.cancel()
 
     _on_signals(interrupt, leave)
@@ -212,7 +205,7 @@ def _on_signals(interrupt: Callable[[], object], leave: Callable[[], object]) ->
 
 
 def _parked(session: SessionId, why: str, asks: Sequence[AskRow] = ()) -> str:
-    from coderelay.client.ask_and_answer_text import headline  # few runs are parked
+    from coderelay.client.ask_view import headline  # few runs are parked
 
     lines = [f"coder: {t('parked: {why}', why=why)}", *(f"  {each.ask.id}  {headline(each.ask)}" for each in asks)]
     if asks:

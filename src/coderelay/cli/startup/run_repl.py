@@ -26,9 +26,9 @@ from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListServers
 from coderelay.surfaces.terminal.drawing.transcript_lines import note
 from coderelay.surfaces.terminal.live_region import Region
+from coderelay.surfaces.terminal.opened_session import OpenedSession
 from coderelay.surfaces.terminal.prompt_while_opening import PromptWhileOpening
 from coderelay.surfaces.terminal.repl import Repl
-from coderelay.surfaces.terminal.session_view_options import OpenedSession
 
 _ROOM_SECONDS = 1.0
 

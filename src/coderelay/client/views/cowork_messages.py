@@ -12,7 +12,7 @@ import msgspec
 from coderelay.client.built_in_tool_specs import tool_specs
 from coderelay.client.views.cowork_message_parser import COWORK
 from coderelay.protocol.calls import Call, Finished, Unknown
-from coderelay.protocol.content import Text, Usage, text_of
+from coderelay.protocol.content import Text, text_of
 from coderelay.protocol.events import (
     CallEnded,
     CallProposed,
@@ -32,6 +32,7 @@ from coderelay.protocol.modes import MODES
 from coderelay.protocol.projected_rows import MessageRow, Summary
 from coderelay.protocol.session_events import Mode
 from coderelay.protocol.translatable import encode_plain
+from coderelay.protocol.usage_and_cost import Usage
 from coderelay.session.model_messages import result_text
 from coderelay.session.summary_row import summarise
 

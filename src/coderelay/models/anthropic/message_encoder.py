@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from coderelay.models.history_cache import EncodedHistory
-from coderelay.models.model import without_images
+from coderelay.models.image_removal import without_images
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Image, Seal, Text, Thinking
 from coderelay.session.model_messages import AssistantMessage, Message, ToolMessage, UserMessage

@@ -11,8 +11,8 @@ from coderelay.models.anthropic.stream_decoder import AnthropicAnswer
 from coderelay.models.api_client import ApiClient
 from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece
 from coderelay.models.model_card import Card
-from coderelay.protocol.calls import ToolSpec
 from coderelay.protocol.errors import ModelFailed
+from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.session.model_messages import AssistantMessage
 
 _BUDGETS = {"low": 2048, "medium": 8192, "high": 24576}

@@ -9,14 +9,17 @@ from typing import Any, cast
 import msgspec
 from msgspec import Raw, Struct, field
 
+from coderelay.models.answer_size_limits import AnswerSize, check_call_size
 from coderelay.models.anthropic.message_encoder import redacted, sealed
 from coderelay.models.api_errors import failure
-from coderelay.models.model import AnswerSize, Completion, broken_event, broken_off, check_call_size, drain, is_json
+from coderelay.models.model import Completion
+from coderelay.models.stream_decoding import broken_event, broken_off, drain, is_json
 from coderelay.protocol.calls import Call
-from coderelay.protocol.content import Block, Text, Usage
+from coderelay.protocol.content import Block, Text
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import StopReason
 from coderelay.protocol.ids import CallId
+from coderelay.protocol.usage_and_cost import Usage
 
 _STOP_REASONS: dict[str, StopReason] = {
     "max_tokens": "max_tokens",

@@ -10,10 +10,11 @@ from msgspec.structs import replace
 
 from coderelay.models.model import Completion
 from coderelay.models.text_tool_calls import call_in_text
-from coderelay.protocol.calls import Call, ToolSpec
+from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Block, Text, Thinking, text_of
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.ids import CallId
+from coderelay.protocol.tool_specs import ToolSpec
 
 FINISH = "finish"
 _OPENING = re.compile(r'\s*\{\s*(?:"tool"\s*:\s*"finish"\s*,\s*"arguments"\s*:\s*\{\s*)?"answer"\s*:\s*"')

@@ -8,9 +8,11 @@ import msgspec
 
 from coderelay.models.api_client import ApiClient
 from coderelay.models.history_cache import EncodedHistory
-from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece, effort, without_images
+from coderelay.models.image_removal import without_images
+from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece
 from coderelay.models.model_card import Card
 from coderelay.models.openai_chat.stream_decoder import GOES_BACK, ChatAnswer
+from coderelay.models.reasoning_effort import effort
 from coderelay.session.model_messages import Message, ToolMessage
 from coderelay.session.openai_chat_format import openai_message, openai_tool, with_images_placed
 

@@ -10,14 +10,17 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct, field
 
+from coderelay.models.answer_size_limits import AnswerSize, check_call_size
 from coderelay.models.api_errors import failure
-from coderelay.models.model import AnswerSize, Completion, broken_event, broken_off, check_call_size, is_json
-from coderelay.models.text_tool_calls import ThinkTags
+from coderelay.models.model import Completion
+from coderelay.models.stream_decoding import broken_event, broken_off, is_json
+from coderelay.models.think_tags import ThinkTags
 from coderelay.protocol.calls import Call
-from coderelay.protocol.content import Block, Seal, Text, Thinking, Usage
+from coderelay.protocol.content import Block, Seal, Text, Thinking
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import StopReason
 from coderelay.protocol.ids import CallId
+from coderelay.protocol.usage_and_cost import Usage
 
 _STOP_REASONS: dict[str, StopReason] = {
     "length": "max_tokens",

@@ -9,13 +9,16 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Raw, Struct, field
 
+from coderelay.models.answer_size_limits import AnswerSize, check_call_size
 from coderelay.models.api_errors import failure
-from coderelay.models.model import AnswerSize, Completion, broken_event, broken_off, check_call_size, drain, is_json
+from coderelay.models.model import Completion
 from coderelay.models.openai_responses.input_encoder import Reasoning
+from coderelay.models.stream_decoding import broken_event, broken_off, drain, is_json
 from coderelay.protocol.calls import Call
-from coderelay.protocol.content import Block, Text, Thinking, Usage
+from coderelay.protocol.content import Block, Text, Thinking
 from coderelay.protocol.events import StopReason
 from coderelay.protocol.ids import CallId
+from coderelay.protocol.usage_and_cost import Usage
 
 _KINDS = ("message", "function_call", "reasoning")
 _PIECES = {  # event types, and the kind of item that each is a piece of

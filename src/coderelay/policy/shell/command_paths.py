@@ -11,26 +11,22 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from coderelay.policy.path_and_host_patterns import host_matches, hosts_named, may_meet
-from coderelay.policy.rules import PathBase, Rule, is_about_paths, means_path
+from coderelay.policy.rules import PathBase
 from coderelay.policy.shell.parser import Script, Word, literal_script
-from coderelay.policy.shell.possible_commands import ShellText, walk
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
 from coderelay.policy.shell.programs.options import CommandFolders as Workspace
 from coderelay.policy.shell.programs.options import NotReadOnly, Options, check
 from coderelay.policy.shell.programs.program_table import system_name, system_program
 from coderelay.policy.shell.programs.wrappers import unwrap
-from coderelay.policy.shell.tree_sitter_words import find_nodes
 
 if TYPE_CHECKING:
-    from tree_sitter import Node
+    pass
 
 _MOST_FOLDERS = 32
 _MOST_PATHS = 1000
 _MOST_PROGRAMS = 8
 _LONGEST_PATH = 4096
 _RECURSIVE = re.compile(r"-[A-Za-z]*[rR][A-Za-z]*|--(?:dereference-)?recursive")
-_WORDS = ("word", "string", "raw_string", "concatenation")
 
 
 class ReachedPath(Struct, frozen=True):
@@ -44,29 +40,10 @@ class ReachedPath(Struct, frozen=True):
 def paths_of(command: str, folders: tuple[str, ...]) -> list[str]:
     """All absolute paths that a literal command may name; they may hold glob patterns."""
     script = literal_script(command)
-    return sorted({each.path for each in _reached(script, PathBase(folders))}) if script else []
+    return sorted({each.path for each in reached_by(script, PathBase(folders))}) if script else []
 
 
-def find_reached(rules: Sequence[Rule], script: Script, base: PathBase, targets: tuple[str, ...] = ()) -> Rule | None:
-    """The first rule on a path that the command surely names. `targets` are the paths to which links lead."""
-    paths = [rule for rule in rules if rule.about == "path"]
-    reached = {*targets, *(each.path for each in _reached(script, base))} if paths else set[str]()
-    return next((rule for rule in paths if any(means_path(rule, each, base) for each in reached)), None)
-
-
-def find_perhaps_reached(rules: Sequence[Rule], script: Script, base: PathBase) -> Rule | None:
-    """The first rule on a path that a glob could expand to, or that lies in a folder whose files are all read."""
-    paths = [rule for rule in rules if rule.about == "path"]
-    wide = [each for each in _reached(script, base) if each.glob or each.deep] if paths else []
-    return next((rule for rule in paths if any(_may_be_meant(rule, each, base) for each in wide)), None)
-
-
-def _may_be_meant(rule: Rule, reached: ReachedPath, base: PathBase) -> bool:
-    deep = reached.deep and is_about_paths(rule, "read")
-    return (deep or reached.glob) and may_meet(rule.target, reached.path, base.folders, base.home, deep=deep)
-
-
-def _reached(script: Script, base: PathBase) -> set[ReachedPath]:
+def reached_by(script: Script, base: PathBase) -> set[ReachedPath]:
     folders = {base.folders[0] if base.folders else "/"}
     handed_on = any(_gives_names(command.words) for command in script.commands)
     found: set[ReachedPath] = set()
@@ -124,26 +101,3 @@ def _searched(known: Options, words: Sequence[Word], base: PathBase) -> list[Wor
     except NotReadOnly:
         return [Word("."), *words]
     return [word for word in words if word.text in paths] or [Word(".")]
-
-
-def find_named(rules: Sequence[Rule], text: str, base: PathBase) -> Rule | None:
-    """The first rule on a path or a host that is named anywhere in the text, which need not be literal."""
-    hosts = [rule for rule in rules if rule.about == "host"]
-    named = hosts_named(text) if hosts else []
-    for rule in hosts:
-        if any(host_matches(rule.target, host) for host in named):
-            return rule
-    paths = [rule for rule in rules if rule.about == "path"]
-    if not paths:
-        return None
-    words = [word for record in walk(text) if isinstance(record, ShellText) for word in _words(record.root)]
-    return next((rule for rule in paths if any(means_path(rule, word, base) for word in words)), None)
-
-
-def _words(root: "Node") -> list[str]:
-    """All words without their quotes, and what is behind the `=` of an option."""
-    found: list[str] = []
-    for node in find_nodes(root, *_WORDS):
-        text = (node.text or b"").decode(errors="replace").replace('"', "").replace("'", "").replace("\\", "")
-        found += [text, text.partition("=")[2]] if "=" in text else [text]
-    return [text for text in found if text]

@@ -13,11 +13,12 @@ from msgspec.structs import replace
 from coderelay.policy.preset_tables import Effect, ModeAnswer, table_name, table_of
 from coderelay.policy.rules import PathBase, Rules, is_about_paths
 from coderelay.policy.shell.allow_rule_matching import allows
-from coderelay.policy.shell.approval_prefixes import Signature, is_build, signature_of
+from coderelay.policy.shell.approval_signatures import Signature, signature_of
+from coderelay.policy.shell.build_command_words import is_build
 from coderelay.policy.shell.command_dangers import find_danger, user_rule_dangers
-from coderelay.policy.shell.command_paths import find_named, find_perhaps_reached, find_reached
 from coderelay.policy.shell.deny_and_ask_rule_matching import Spelling
 from coderelay.policy.shell.destructive_commands import Danger
+from coderelay.policy.shell.disk_facts import NO_FACTS, DiskFacts
 from coderelay.policy.shell.parser import (
     MOST_CHARACTERS,
     NotLiteral,
@@ -28,9 +29,10 @@ from coderelay.policy.shell.parser import (
     odd_character,
     read_script,
 )
+from coderelay.policy.shell.path_and_host_rule_matching import find_named, find_perhaps_reached, find_reached
 from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.read_only_check import recognise, recognise_edit
-from coderelay.policy.shell.requested_rights import NO_FACTS, DiskFacts, without_rights
+from coderelay.policy.shell.requested_rights import without_rights
 from coderelay.protocol.calls import Right
 from coderelay.protocol.secret_paths import secret_word
 from coderelay.protocol.session_events import Mode, Preset

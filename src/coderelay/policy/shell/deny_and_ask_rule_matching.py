@@ -13,7 +13,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from coderelay.policy.shell.approval_prefixes import is_known_use
+from coderelay.policy.shell.build_command_words import is_known_use
 from coderelay.policy.shell.parser import Word
 from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.program_table import PROGRAMS, find_program

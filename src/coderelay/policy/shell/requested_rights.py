@@ -6,9 +6,6 @@ network right without such a word.
 """
 
 import re
-from collections.abc import Mapping
-
-from msgspec import Struct
 
 from coderelay.protocol.calls import Right
 
@@ -31,18 +28,3 @@ def without_rights(command: str) -> str:
     """The command itself, without the words at its beginning that ask for rights."""
     asked = re.match(_ASKED_FOR, command)
     return command[asked.end() :] if asked else command
-
-
-class DiskFacts(Struct, frozen=True):
-    """What the host found on the disk about a command. `targets` are the paths to which the symbolic links lead that
-    the command names. `programs` maps a word of the command, or of a rule, to the paths that it resolves to, link by
-    link. `secret` is a file of secrets whose content the command would show; `too_many` says that there were too many
-    files to look at all of their names."""
-
-    targets: tuple[str, ...] = ()
-    programs: Mapping[str, tuple[str, ...]] = {}
-    secret: str = ""
-    too_many: bool = False
-
-
-NO_FACTS = DiskFacts()

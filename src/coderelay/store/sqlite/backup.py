@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 from coderelay.protocol.errors import BadInput, StoreDamaged, StoreFailed
 from coderelay.protocol.translatable import say
+from coderelay.store.sqlite.error_translation import failure
 from coderelay.store.sqlite.migrations import check_version
-from coderelay.store.sqlite.open_file import failure
 
 
 def back_up(source: str, target: str) -> int:

@@ -16,15 +16,10 @@ from coderelay.protocol.key_value_store import KeyValueStore
 from coderelay.protocol.projected_rows import Messages, Summary
 from coderelay.protocol.translatable import say
 from coderelay.store.sqlite import select_statements
-from coderelay.store.sqlite.open_file import (
-    TELL_SECONDS,
-    closed,
-    failure,
-    is_busy,
-    open_alone,
-    open_file,
-    waiting_words,
-)
+from coderelay.store.sqlite.busy_retry import is_busy
+from coderelay.store.sqlite.error_translation import closed, failure
+from coderelay.store.sqlite.lock_holder import TELL_SECONDS, waiting_words
+from coderelay.store.sqlite.open_file import open_alone, open_file
 from coderelay.store.sqlite.removed_files import FileRemoved, OpenFiles
 from coderelay.store.sqlite.writer import KnownHeads, Writer
 from coderelay.store.store import ChangeCursor, Changes, Projection

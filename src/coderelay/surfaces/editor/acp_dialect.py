@@ -3,7 +3,7 @@ used is decided once, when the client sends `initialize`."""
 
 from coderelay.acp.request_params import Initialize
 from coderelay.acp.updates import Fields
-from coderelay.client.ask_and_answer_text import AskOption
+from coderelay.client.ask_view import AskOption
 from coderelay.protocol.asks import Ask, Decision, QuestionAsk
 from coderelay.protocol.ids import SessionId
 from coderelay.surfaces.editor.question_form import form_decision, question_form

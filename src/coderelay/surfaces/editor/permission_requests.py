@@ -10,8 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from coderelay.acp.updates import Fields, fenced, in_content, text_block, tool_call_update
-from coderelay.client.ask_and_answer_text import AskOption, full_text, parse_answer, view_of
-from coderelay.client.ask_and_answer_text import headline as headline_of
+from coderelay.client.ask_view import AskOption, full_text, parse_answer, view_of
+from coderelay.client.ask_view import headline as headline_of
 from coderelay.client.i18n import t
 from coderelay.client.visible_text import visible
 from coderelay.protocol.asks import (

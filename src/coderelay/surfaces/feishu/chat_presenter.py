@@ -18,7 +18,7 @@ from coderelay.protocol.ids import SessionId
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListChildren, ListSessions, ShowSession
 from coderelay.surfaces.feishu.account_links import Links
-from coderelay.surfaces.feishu.ask_cards import AskCards
+from coderelay.surfaces.feishu.ask_card_publisher import AskCards
 from coderelay.surfaces.feishu.card_layout import CardSchema
 from coderelay.surfaces.feishu.card_outbox_interface import CardOutbox
 from coderelay.surfaces.feishu.chat_records import LINKS, ChatRecords

@@ -5,7 +5,7 @@ import asyncio
 from coderelay.client.client import Client
 from coderelay.protocol.key_value_store import KeyValueStore
 from coderelay.surfaces.feishu.account_links import Links
-from coderelay.surfaces.feishu.ask_cards import AskCards
+from coderelay.surfaces.feishu.ask_card_publisher import AskCards
 from coderelay.surfaces.feishu.bot_options import BotOptions
 from coderelay.surfaces.feishu.card_outbox_interface import CardOutbox
 from coderelay.surfaces.feishu.chat_commands import ChatCommands

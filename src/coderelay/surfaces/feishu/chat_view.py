@@ -16,7 +16,7 @@ from coderelay.protocol.calls import Failed
 from coderelay.protocol.ids import AskId, PromptId, SessionId, TurnId
 from coderelay.protocol.localized_text import Localized
 from coderelay.surfaces.feishu.access_rules import VIA
-from coderelay.surfaces.feishu.ask_layouts import MOST_IN_A_BATCH, Closed
+from coderelay.surfaces.feishu.ask_cards import MOST_IN_A_BATCH, Closed
 from coderelay.surfaces.feishu.card_layout import Layout, split
 from coderelay.surfaces.feishu.session_updates import (
     AskClosed,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
-from coderelay.client.ask_and_answer_text import parse_answer
+from coderelay.client.ask_view import parse_answer
 from coderelay.client.i18n import localize
 from coderelay.protocol.asks import (
     Allow,
@@ -22,7 +22,7 @@ from coderelay.protocol.asks import (
 from coderelay.protocol.calls import Question
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.localized_text import Localized
-from coderelay.surfaces.feishu.ask_layouts import is_free_text
+from coderelay.surfaces.feishu.ask_cards import is_free_text
 
 _MISFIT = Localized("this is no answer to what is asked", "此操作不能回答当前的请求")
 _YES_NO = {"confirm": "yes", "cancel": "no"}

@@ -15,8 +15,8 @@ from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.projected_rows import AskRow, Summary
 from coderelay.protocol.queries import FindAsk, ShowSession
 from coderelay.surfaces.feishu.access_rules import needs_owner, person
-from coderelay.surfaces.feishu.ask_cards import AskCards
-from coderelay.surfaces.feishu.ask_layouts import Closed, chosen_in_words
+from coderelay.surfaces.feishu.ask_card_publisher import AskCards
+from coderelay.surfaces.feishu.ask_cards import Closed, chosen_in_words
 from coderelay.surfaces.feishu.card_layout import cut
 from coderelay.surfaces.feishu.card_outbox_interface import Card, CardOutbox
 from coderelay.surfaces.feishu.chat_records import AskCardRecord, ChatRecords

@@ -25,7 +25,7 @@ from coderelay.surfaces.feishu.card_record import (
 )
 from coderelay.surfaces.feishu.card_sender import CardSender, SentCard
 from coderelay.surfaces.feishu.lark_api import PlatformError
-from coderelay.surfaces.feishu.message_order import MessageOrder
+from coderelay.surfaces.feishu.outgoing_message_order import MessageOrder
 from coderelay.surfaces.feishu.rate_limits import call_limits, card_limit
 
 _LEASE_MS = 20_000

@@ -18,7 +18,7 @@ from coderelay.protocol.projected_rows import AskRow, Summary
 from coderelay.protocol.queries import ListAsks, ListFolders, ShowDefaults, ShowSession, WhyNotRun
 from coderelay.surfaces.feishu.access_rules import person
 from coderelay.surfaces.feishu.account_links import Links
-from coderelay.surfaces.feishu.ask_layouts import Closed, chosen_in_words
+from coderelay.surfaces.feishu.ask_cards import Closed, chosen_in_words
 from coderelay.surfaces.feishu.bot_options import BotOptions
 from coderelay.surfaces.feishu.card_layout import Colour, card_of
 from coderelay.surfaces.feishu.card_outbox_interface import CardOutbox, ChatPlace

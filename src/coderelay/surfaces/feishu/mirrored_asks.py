@@ -11,8 +11,8 @@ from coderelay.protocol.ids import AskId, SessionId
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import FindAsk, ListAsks, ShowSession
 from coderelay.surfaces.feishu.account_links import Links
-from coderelay.surfaces.feishu.ask_cards import AskCards
-from coderelay.surfaces.feishu.ask_layouts import MOST_IN_A_BATCH, Closed
+from coderelay.surfaces.feishu.ask_card_publisher import AskCards
+from coderelay.surfaces.feishu.ask_cards import MOST_IN_A_BATCH, Closed
 from coderelay.surfaces.feishu.card_outbox_interface import ChatPlace
 from coderelay.surfaces.feishu.chat_records import ChatRecords
 

@@ -10,7 +10,7 @@ from coderelay.protocol.commands import OpenSession
 from coderelay.protocol.ids import PromptId, SessionId
 from coderelay.protocol.queries import ListPrompts
 from coderelay.surfaces.feishu.access_rules import person
-from coderelay.surfaces.feishu.ask_cards import AskCards
+from coderelay.surfaces.feishu.ask_card_publisher import AskCards
 from coderelay.surfaces.feishu.card_layout import CardSchema, card_of
 from coderelay.surfaces.feishu.card_outbox_interface import CardOutbox, ChatPlace
 from coderelay.surfaces.feishu.chat_records import ChatRecords, SessionPlace

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from coderelay.client.ask_and_answer_text import parse_answer
+from coderelay.client.ask_view import parse_answer
 from coderelay.client.client import Client
 from coderelay.client.follow_with_subagents import join_family
 from coderelay.client.i18n import t

@@ -6,7 +6,7 @@ from coderelay.protocol.asks import Ask, By, QuestionAsk
 from coderelay.protocol.calls import Finished, Outcome, one_line
 from coderelay.protocol.events import TurnEnded
 from coderelay.protocol.ids import AskId, CallId, PromptId, SessionId, TurnId
-from coderelay.surfaces.feishu.ask_layouts import Closed
+from coderelay.surfaces.feishu.ask_cards import Closed
 
 
 class TurnBegan(Struct, frozen=True, tag="turn_began"):

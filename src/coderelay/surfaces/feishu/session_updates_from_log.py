@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from coderelay.client.ask_and_answer_text import full_text
+from coderelay.client.ask_view import full_text
 from coderelay.protocol.asks import Ask, DenyAndStop, QuestionAsk
 from coderelay.protocol.calls import Failed, Need
 from coderelay.protocol.content import text_of
@@ -25,7 +25,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import AskId, CallId, MessageId, SessionId
 from coderelay.protocol.live_updates import Live, TextDelta
-from coderelay.surfaces.feishu.ask_layouts import Closed
+from coderelay.surfaces.feishu.ask_cards import Closed
 from coderelay.surfaces.feishu.session_updates import (
     AskClosed,
     CallBegan,

@@ -9,8 +9,9 @@ from coderelay.client.views import cowork_messages
 from coderelay.protocol.events import MessageAdded, MessageKept, Recorded, TurnEnded, TurnStarted
 from coderelay.protocol.live_updates import Live, TextDelta, ThinkingDelta
 from coderelay.protocol.translatable import encode_plain
-from coderelay.surfaces import nonblocking_output
-from coderelay.surfaces.headless.output import CutShort, InitFields, ProgressLines, ResultMessages
+from coderelay.surfaces import standard_streams
+from coderelay.surfaces.headless.output_interface import CutShort, InitFields, ResultMessages
+from coderelay.surfaces.headless.text_output import ProgressLines
 
 
 class JsonOutput:
@@ -107,4 +108,4 @@ def _encoded(message: dict[str, Any]) -> str:
 
 
 def _write_line(out: TextIO, line: str) -> None:
-    nonblocking_output.write_json(out, line)
+    standard_streams.write_json(out, line)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from coderelay.client.auto_answer import AutoAnswer, Unattended, unanswered_line
 from coderelay.client.client import Client
-from coderelay.client.exit_decision import ExitDecision
+from coderelay.client.exit_with_open_asks import ExitDecision
 from coderelay.client.follow_with_subagents import follow_family
 from coderelay.protocol.asks import Ask, BudgetAsk, By, Deny
 from coderelay.protocol.commands import Accepted, RecallPrompt, SendPrompt, StopTurn
@@ -29,19 +29,10 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import PromptId, SessionId, TurnId, new_id
 from coderelay.protocol.projected_rows import AskRow
 from coderelay.protocol.queries import ListAsks
-from coderelay.surfaces.headless.output import (
-    FAILED,
-    INTERRUPTED,
-    PARKED,
-    CutShort,
-    Form,
-    InitFields,
-    PacedOutput,
-    ProgressLines,
-    PromptOutput,
-    RunState,
-    TextOutput,
-)
+from coderelay.surfaces.headless.exit_codes import FAILED, INTERRUPTED, PARKED, RunState
+from coderelay.surfaces.headless.output_interface import CutShort, Form, InitFields, PromptOutput
+from coderelay.surfaces.headless.paced_output import PacedOutput
+from coderelay.surfaces.headless.text_output import ProgressLines, TextOutput
 
 PromptStatus = Literal["not admitted", "taken back", "waiting", "begun", "unknown"]
 """The state of a prompt when the process that sent it cannot go on."""

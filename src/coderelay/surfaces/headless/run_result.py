@@ -6,7 +6,7 @@ from typing import Any, Literal
 from coderelay.client.views import cowork_messages
 from coderelay.protocol.asks import Ask
 from coderelay.protocol.calls import Call, Denied
-from coderelay.protocol.content import Usage, plus, text_of
+from coderelay.protocol.content import text_of
 from coderelay.protocol.events import (
     CallEnded,
     CallProposed,
@@ -17,7 +17,9 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import CallId, SessionId, new_id
 from coderelay.protocol.projected_rows import AskRow
-from coderelay.surfaces.headless.output import DENIED, CutShort, RunState
+from coderelay.protocol.usage_and_cost import Usage, plus
+from coderelay.surfaces.headless.exit_codes import DENIED, RunState
+from coderelay.surfaces.headless.output_interface import CutShort
 
 _Cut = Literal["error_parked", "error_during_execution"]
 
@@ -91,7 +93,7 @@ class RunResult:
         return failed | {"error": cut.problem, "errors": [cut.problem]}
 
     def _parked(self, rows: Sequence[AskRow]) -> dict[str, Any]:
-        from coderelay.client.ask_and_answer_text import headline  # few runs are parked
+        from coderelay.client.ask_view import headline  # few runs are parked
 
         asks = [
             {"id": each.ask.id, "session_id": each.session, "tool_use_id": each.ask.call_id, "kind": _kind(each.ask)}

@@ -1,6 +1,6 @@
 """Parses what a person types while an ask is open: one key, one line, or one line for each question."""
 
-from coderelay.client.ask_and_answer_text import parse_answer, view_of
+from coderelay.client.ask_view import parse_answer, view_of
 from coderelay.protocol.asks import Answers, Ask, Decision, PermissionAsk, QuestionAsk
 from coderelay.protocol.calls import Question
 from coderelay.protocol.ids import AskId

@@ -1,6 +1,6 @@
 """The answers to an open ask as a menu: arrow keys and Enter choose one, and its key answers at once."""
 
-from coderelay.client.ask_and_answer_text import AskOption, headline, view_of
+from coderelay.client.ask_view import AskOption, headline, view_of
 from coderelay.client.i18n import t
 from coderelay.protocol.asks import Ask, PermissionAsk
 from coderelay.surfaces.terminal.drawing.ansi_styles import without_colours

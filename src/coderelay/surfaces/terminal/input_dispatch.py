@@ -4,7 +4,7 @@ from contextlib import nullcontext, suppress
 
 from msgspec import Struct
 
-from coderelay.client.ask_and_answer_text import is_answer, parse_answer, view_of
+from coderelay.client.ask_view import parse_answer, view_of
 from coderelay.client.i18n import retell, t
 from coderelay.client.slash_commands import SessionCommands
 from coderelay.client.slash_results import (
@@ -16,6 +16,7 @@ from coderelay.client.slash_results import (
     TextToCopy,
     ViKeys,
 )
+from coderelay.client.typed_answer_parser import is_answer
 from coderelay.client.typed_line import PromptToSend, ShellLine, Slash, bare_command, classify
 from coderelay.protocol.commands import RunShell, SendPrompt, StopTurn
 from coderelay.protocol.errors import BadInput, CoderError, StoreFailed
@@ -28,10 +29,10 @@ from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
 from coderelay.surfaces.terminal.drawing.transcript_lines import error_line, note, plain, user_line
 from coderelay.surfaces.terminal.input.attachments import Attachments, PreparedPrompt
 from coderelay.surfaces.terminal.live_region import Region
+from coderelay.surfaces.terminal.opened_session import OpenedSession
 from coderelay.surfaces.terminal.picker_choices import picker_for
 from coderelay.surfaces.terminal.screen import Screen
 from coderelay.surfaces.terminal.session_view import SessionView
-from coderelay.surfaces.terminal.session_view_options import OpenedSession
 
 KEYS = """\
 Enter       send (also Ctrl+D)

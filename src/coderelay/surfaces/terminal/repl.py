@@ -26,9 +26,9 @@ from coderelay.surfaces.terminal.input.key_bindings import make_bindings
 from coderelay.surfaces.terminal.input_dispatch import InputDispatch, ReturnedLine, SentLine
 from coderelay.surfaces.terminal.live_region import Region
 from coderelay.surfaces.terminal.notifications import Notifier
+from coderelay.surfaces.terminal.opened_session import OpenedSession
 from coderelay.surfaces.terminal.screen import Screen
 from coderelay.surfaces.terminal.session_view import SessionView
-from coderelay.surfaces.terminal.session_view_options import OpenedSession
 
 log = logging.getLogger(__name__)
 

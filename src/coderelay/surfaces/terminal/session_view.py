@@ -7,7 +7,7 @@ from contextlib import aclosing, contextmanager, suppress
 
 from msgspec.structs import replace
 
-from coderelay.client.ask_and_answer_text import headline
+from coderelay.client.ask_view import headline
 from coderelay.client.client import Client
 from coderelay.client.follow_with_subagents import join_family
 from coderelay.client.i18n import t

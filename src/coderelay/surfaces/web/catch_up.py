@@ -9,8 +9,8 @@ from coderelay.protocol.projected_rows import AskRow
 from coderelay.protocol.queries import ListAsks, ListDecisions, ListPrompts, ReadMessages, ShowSession
 from coderelay.surfaces.web.client_send_queue import ClientSendQueue
 from coderelay.surfaces.web.incoming_client_events import FollowPayload
+from coderelay.surfaces.web.missed_frames import replay
 from coderelay.surfaces.web.outgoing_server_events import event_text, session_history
-from coderelay.surfaces.web.replay import replay
 from coderelay.surfaces.web.session_frames import Frame
 
 if TYPE_CHECKING:

@@ -37,8 +37,8 @@ from coderelay.protocol.queries import (
 )
 from coderelay.surfaces.web.agent_choice import for_a_new_session, for_a_session
 from coderelay.surfaces.web.catch_up import ask_frame, follow, send_history
+from coderelay.surfaces.web.client_query_handler import look_up
 from coderelay.surfaces.web.client_send_queue import ClientSendQueue
-from coderelay.surfaces.web.command_output import command_output
 from coderelay.surfaces.web.ide_context import with_context
 from coderelay.surfaces.web.incoming_client_events import (
     AgentsRecheck,
@@ -70,7 +70,6 @@ from coderelay.surfaces.web.incoming_client_events import (
     TurnUndo,
     read_event,
 )
-from coderelay.surfaces.web.lookups import look_up
 from coderelay.surfaces.web.outgoing_server_events import (
     UNKNOWN_SESSION,
     ask_tool,
@@ -82,6 +81,7 @@ from coderelay.surfaces.web.outgoing_server_events import (
 )
 from coderelay.surfaces.web.permission_response import decision_of, no_such_ask
 from coderelay.surfaces.web.prompt_images import images_of
+from coderelay.surfaces.web.slash_result_payload import command_output
 
 if TYPE_CHECKING:
     from coderelay.surfaces.web.hub import EventHub, HubOptions

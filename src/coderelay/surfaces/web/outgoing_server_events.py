@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from coderelay.client.ask_and_answer_text import headline
+from coderelay.client.ask_view import headline
 from coderelay.client.views.permission_payload import permission_payload
 from coderelay.protocol.asks import (
     Allow,

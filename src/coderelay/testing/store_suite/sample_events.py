@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from coderelay.protocol.asks import Allow, By, PermissionAsk
 from coderelay.protocol.calls import Call, Finished, Need
-from coderelay.protocol.content import Text, Thinking, Usage
+from coderelay.protocol.content import Text, Thinking
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.events import (
     AnyEvent,
@@ -26,6 +26,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import AskId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId, new_id
 from coderelay.protocol.projected_rows import MessageRow, Summary
+from coderelay.protocol.usage_and_cost import Usage
 from coderelay.store.store import Store
 from coderelay.testing.store_suite.check_framework import ROWS
 

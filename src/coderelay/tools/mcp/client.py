@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Raw
 
 from coderelay import __version__
+from coderelay.tools.mcp.errors import ServerFailed, ServerRefused, ServerTimeout
 from coderelay.tools.mcp.protocol_types import (
     CallResult,
     Greeting,
@@ -22,7 +23,7 @@ from coderelay.tools.mcp.protocol_types import (
     Resource,
     ResourceContent,
 )
-from coderelay.tools.mcp.server_transport import ServerFailed, ServerRefused, ServerTimeout, ServerTransport
+from coderelay.tools.mcp.server_transport import ServerTransport
 from coderelay.wire.errors import NoAnswer, PeerTimeout, RpcError
 from coderelay.wire.malformed_message_tolerance import Tolerance
 from coderelay.wire.message_decoding import Params

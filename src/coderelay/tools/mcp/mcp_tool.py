@@ -7,13 +7,14 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from coderelay.protocol.calls import Finished, Need, ToolSpec
+from coderelay.protocol.calls import Finished, Need
 from coderelay.protocol.content import Image
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.protocol.translatable import say
+from coderelay.tools.mcp.errors import ServerFailed, ServerRefused
 from coderelay.tools.mcp.protocol_types import CallResult, ContentPart, ListedTool, ResourceContent
 from coderelay.tools.mcp.restarting_server import McpServer
-from coderelay.tools.mcp.server_transport import ServerFailed, ServerRefused
 from coderelay.tools.mcp.tool_names import on_one_line, plain_name, short
 from coderelay.tools.read import MOST_BYTES, image_kind
 from coderelay.tools.toolbox import shortened

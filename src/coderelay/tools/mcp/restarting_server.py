@@ -11,6 +11,8 @@ from msgspec.structs import replace
 
 from coderelay.protocol.translatable import say
 from coderelay.tools.mcp.client import McpClient
+from coderelay.tools.mcp.errors import ServerFailed, ServerRefused, ServerTimeout, SessionForgotten, StartedTooOften
+from coderelay.tools.mcp.parameter_schema import is_deep
 from coderelay.tools.mcp.protocol_types import (
     CallResult,
     ListedTool,
@@ -18,16 +20,8 @@ from coderelay.tools.mcp.protocol_types import (
     PromptMessage,
     Resource,
     ResourceContent,
-    is_deep,
 )
-from coderelay.tools.mcp.server_transport import (
-    ServerFailed,
-    ServerRefused,
-    ServerTimeout,
-    ServerTransport,
-    SessionForgotten,
-    StartedTooOften,
-)
+from coderelay.tools.mcp.server_transport import ServerTransport
 
 _SAID_LINES = 5
 _SAID_CHARS = 600

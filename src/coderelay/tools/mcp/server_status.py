@@ -7,12 +7,12 @@ from typing import TypeVar
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.query_results import PromptRow, ResourceRow, ServerRow
 from coderelay.protocol.translatable import say
+from coderelay.tools.mcp.errors import ServerFailed
 from coderelay.tools.mcp.folder_servers import McpServers
 from coderelay.tools.mcp.prompt_and_resource_text import prompt_or_resource_text
 from coderelay.tools.mcp.protocol_types import Prompt
 from coderelay.tools.mcp.restarting_server import McpServer
 from coderelay.tools.mcp.server_settings import ServerSettings, where_shown
-from coderelay.tools.mcp.server_transport import ServerFailed
 
 Listed = TypeVar("Listed")
 

@@ -13,7 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from coderelay.protocol.translatable import say
-from coderelay.tools.mcp.server_transport import MOST_BYTES, ServerFailed
+from coderelay.tools.mcp.errors import ServerFailed
+from coderelay.tools.mcp.server_transport import MOST_BYTES
 from coderelay.wire.transport import Take
 from coderelay.workspace.processes.processes import CannotStart, Processes, ProcessesLost, RunningCommand
 

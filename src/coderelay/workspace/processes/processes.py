@@ -19,14 +19,9 @@ from contextlib import suppress
 from errno import EINVAL
 
 from coderelay.workspace.processes.command_output import DiskSpaceWatch, Output
+from coderelay.workspace.processes.command_result import CannotStart, FinishedCommand, ProcessesLost
 from coderelay.workspace.processes.orphans import end_command, end_orphans, new_mark
-from coderelay.workspace.processes.supervisor_handle import (
-    CannotStart,
-    FinishedCommand,
-    ProcessesLost,
-    SupervisorHandle,
-    Wrap,
-)
+from coderelay.workspace.processes.supervisor_handle import SupervisorHandle, Wrap
 
 TERM_GRACE = 0.5
 KILL_GRACE = 5.0

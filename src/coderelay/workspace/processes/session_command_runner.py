@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 from coderelay.protocol.calls import Right
 from coderelay.workspace.processes.command_output import FREE_BYTES
+from coderelay.workspace.processes.launch_context import LaunchContext
 from coderelay.workspace.processes.processes import CannotStart, FinishedCommand, OnOutput, Processes, RunningCommand
-from coderelay.workspace.sandbox.confinement import Confinement, SandboxBackend
+from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
 
 if TYPE_CHECKING:
     from coderelay.workspace.sandbox.restore_after_command import Restored
@@ -117,10 +118,10 @@ class SessionCommandRunner:
             )
 
     @asynccontextmanager
-    async def _place(self, rights: Collection[Right], sandbox: Sandbox | None) -> AsyncGenerator[Confinement]:
+    async def _place(self, rights: Collection[Right], sandbox: Sandbox | None) -> AsyncGenerator[LaunchContext]:
         if sandbox is None or "outside" in rights or sandbox.backend == "none":
             temporary = self._environment.get("TMPDIR", "/tmp")
-            yield Confinement(self._processes, {**self._environment, **self._variables}, temporary)
+            yield LaunchContext(self._processes, {**self._environment, **self._variables}, temporary)
             return
         async with sandbox.entered(network="network" in rights or self._wanted().network) as place:
             yield replace(place, environment={**place.environment, **self._variables})

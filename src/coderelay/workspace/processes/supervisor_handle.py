@@ -9,11 +9,10 @@ import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 from errno import EINVAL, ENOEXEC
-from typing import Literal, Protocol
+from typing import Protocol
 
-import msgspec
-
-from coderelay.workspace.processes.environment import may_be_seen
+from coderelay.workspace.processes.command_result import CannotStart
+from coderelay.workspace.processes.own_environment_erasure import blank_own_environment
 
 SUPERVISOR = os.path.join(os.path.dirname(__file__), "supervisor.py")
 _LAST_WORDS = 1 << 16
@@ -21,7 +20,6 @@ LEAVING_MAY_TAKE = 5.0
 KILLING_MAY_TAKE = 1.0
 Wrap = Callable[[list[str]], list[str]]
 """Turns the command line of the supervisor into one that starts it in a sandbox."""
-_FIRST_AND_END = slice(47, 49)  # env_start and env_end, among the fields after the name in /proc/self/stat
 
 
 class LentDescriptors(Protocol):
@@ -139,72 +137,3 @@ def _start_supervisor(python: str, wrap: Wrap | None) -> tuple[subprocess.Popen[
             what = "process" if wrap is None else "sandbox"
             raise CannotStart(program=argv[0], cwd="/", what=what, errno=error.errno or EINVAL) from error
     return process, control
-
-
-class FinishedCommand(msgspec.Struct, frozen=True):
-    """A command that ended: by itself with an exit code, or by a signal.
-
-    `output` is standard output and error in the order written, or standard output alone if `errors` were collected
-    separately. If `omitted_bytes` is not 0, a line in the middle of the output says so.
-    `ended_because` says why we ended the command, if not because of its time limit.
-    """
-
-    exit_code: int | None
-    signal: int | None
-    output: str
-    omitted_bytes: int
-    timed_out: bool
-    seconds: float
-    errors: str = ""
-    ended_because: str = ""
-
-
-class CannotStart(Exception):
-    """The command did not start: nothing of it ran. If a sandbox did not start, `detail` says why."""
-
-    def __init__(
-        self,
-        *,
-        program: str,
-        cwd: str,
-        what: Literal["folder", "program", "process", "sandbox"],
-        errno: int,
-        detail: str = "",
-    ) -> None:
-        super().__init__(f"{cwd if what == 'folder' else program}: {detail or os.strerror(errno)}")
-        self.program = program
-        self.cwd = cwd
-        self.what = what
-        self.errno = errno
-
-
-class ProcessesLost(Exception):
-    """The command may have run. How it ended is unknown, because its supervisor ended or was closed."""
-
-    def __init__(self, *, program: str, closed: bool) -> None:
-        super().__init__(f"{program}: its supervisor {'was closed' if closed else 'ended'}")
-        self.program = program
-        self.closed = closed
-
-
-def blank_own_environment() -> None:
-    """Overwrite secrets in our environment as /proc shows it to other processes. Does nothing without /proc."""
-    with suppress(OSError, ValueError):
-        with open("/proc/self/stat", encoding="utf-8", errors="replace") as file:
-            fields = file.read().rpartition(")")[2].split()
-        first, end = map(int, fields[_FIRST_AND_END])
-        if end > first > 0:
-            _blank(first, end - first)
-
-
-def _blank(first: int, size: int) -> None:
-    import ctypes  # takes milliseconds, and is only needed to start commands
-
-    at = first
-    for entry in ctypes.string_at(first, size).split(b"\0"):
-        name, is_set, value = entry.partition(b"=")
-        if is_set and not may_be_seen(os.fsdecode(name), os.fsdecode(value)):
-            if name in os.environb:
-                os.putenv(name, os.environb[name])  # kept in other memory, for our libraries and children
-            ctypes.memset(at + len(name) + 1, 0, len(value))
-        at += len(entry) + 1

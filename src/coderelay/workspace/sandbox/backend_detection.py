@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from coderelay import __version__
 from coderelay.workspace.sandbox.bubblewrap import bubblewrap_program
-from coderelay.workspace.sandbox.confinement import SandboxBackend
+from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
 
 BACKENDS: tuple[SandboxBackend, ...] = ("bubblewrap", "sandlock")
 _SWITCHES = (

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Callable
 
 from coderelay.workspace.sandbox.bubblewrap import PROGRAM, bubblewrap, bubblewrap_program
-from coderelay.workspace.sandbox.confinement import SandboxBackend
 from coderelay.workspace.sandbox.guarded_paths import GuardedPaths
 from coderelay.workspace.sandbox.private_folder import PrivateFolder
+from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
 from coderelay.workspace.sandbox.sandbox_profile import Profile, profile
 
 _SECONDS = 20
@@ -101,9 +101,9 @@ def wrapped(backend: SandboxBackend, argv: list[str], profile: Profile, blank: C
             return [*bubblewrap(bubblewrap_program() or PROGRAM, profile, blank), *argv]
         case "sandlock":
             from coderelay.workspace.sandbox.sandlock_policy import (
-                landlock,  # imported late: most machines have namespaces
+                sandlock_command,  # imported late: most machines have namespaces
             )
 
-            return [*landlock(profile), *argv]
+            return [*sandlock_command(profile), *argv]
         case "none":
             raise ValueError("there is no sandbox to run it in")

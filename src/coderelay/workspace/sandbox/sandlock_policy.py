@@ -19,13 +19,13 @@ from coderelay.workspace.files.path_resolution import is_in
 from coderelay.workspace.sandbox.process_limits import PROCESSES
 from coderelay.workspace.sandbox.sandbox_profile import Profile
 
-_SCRIPT = Path(__file__).with_name("landlock_child.py")
+_SCRIPT = Path(__file__).with_name("sandlock_launcher.py")
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm")
 _OF_OTHER_PROCESSES = ["pidfd_getfd", "process_vm_readv"]  # they could take over our supervisor's channel
 _READ_BY_GIT = ("config", "commondir", "gitdir", "config.worktree", ".git")
 
 
-def landlock(profile: Profile) -> list[str]:
+def sandlock_command(profile: Profile) -> list[str]:
     """Return the command prefix that starts a program in the sandbox. Raises ImportError if sandlock is not
     installed."""
     found = importlib.util.find_spec("sandlock")

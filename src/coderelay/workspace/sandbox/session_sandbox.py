@@ -11,11 +11,11 @@ import time
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager
 
+from coderelay.workspace.processes.launch_context import LaunchContext
 from coderelay.workspace.processes.processes import CannotStart, Processes
 from coderelay.workspace.sandbox.backend_detection import forget, sandbox_backend
 from coderelay.workspace.sandbox.bubblewrap import expected_mounts
 from coderelay.workspace.sandbox.cache_folders import cache_environment, cache_folder
-from coderelay.workspace.sandbox.confinement import Confinement, SandboxBackend
 from coderelay.workspace.sandbox.git_folders import GitSearch
 from coderelay.workspace.sandbox.guarded_paths import (
     GuardedPaths,
@@ -34,6 +34,7 @@ from coderelay.workspace.sandbox.restore_after_command import (
     record_state,
     restore_state,
 )
+from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
 from coderelay.workspace.sandbox.sandbox_profile import folders_around, profile
 
 IDLE_SECONDS = 60.0
@@ -84,7 +85,7 @@ class Sandbox:
         return self._backend or sandbox_backend(self._coder_home)
 
     @asynccontextmanager
-    async def entered(self, *, network: bool) -> AsyncGenerator[Confinement]:
+    async def entered(self, *, network: bool) -> AsyncGenerator[LaunchContext]:
         """Start a command within this context. Requires a rung other than none. Raises CannotStart if the sandbox
         cannot be prepared."""
         self._entering += 1
@@ -105,7 +106,7 @@ class Sandbox:
             self._note([])
         return told
 
-    async def _place(self, network: bool) -> Confinement:
+    async def _place(self, network: bool) -> LaunchContext:
         try:
             confined = await self._confined(network)
             cache = cache_folder(self._coder_home, self.folders[0], self._environment)
@@ -115,7 +116,7 @@ class Sandbox:
         caches = cache_environment(cache, self._environment, network=network)
         temporary = _TEMPORARY if self.backend == "bubblewrap" else confined.temporary
         told = {name: value for name, value in self._environment.items() if name != _HIDDEN_FOLDER}
-        return Confinement(confined.processes, told | caches | {"TMPDIR": temporary}, confined.temporary)
+        return LaunchContext(confined.processes, told | caches | {"TMPDIR": temporary}, confined.temporary)
 
     @property
     def is_idle(self) -> bool:

@@ -10,16 +10,18 @@ from msgspec import Struct
 from coderelay.agents.native.prompt.project_instructions import instruction_notes
 from coderelay.agents.native.prompt.system_prompt import READS_ONLY
 from coderelay.models.model_card import SMALL_CONTEXT
-from coderelay.protocol.calls import Seen, first_sentence
+from coderelay.protocol.calls import Seen
 from coderelay.protocol.content import Note
 from coderelay.protocol.events import MessageAdded
 from coderelay.protocol.modes import mode_spec
 from coderelay.protocol.query_results import Item, SkillShown, SubagentShown
 from coderelay.protocol.session_events import Mode
+from coderelay.protocol.tool_specs import first_sentence
 from coderelay.session.background_commands import background_topic, over_topic, status_text
 from coderelay.session.state import BackgroundCommand, State, is_list, items_of, last_list
 from coderelay.workspace.files.confined_files import ConfinedFiles
-from coderelay.workspace.trees.repository_root import branch_in, root_of
+from coderelay.workspace.trees.current_branch import branch_in
+from coderelay.workspace.trees.repository_root import root_of
 
 _LOOKED_AT = 200  # only the most recently read files
 TOPIC = "skills"

@@ -25,7 +25,7 @@ from coderelay.agents.native.workflow.message_texts import (
     workflow_message,
 )
 from coderelay.agents.native.workflow.project_test_command import ProjectFiles, ProjectFolder, infer_command
-from coderelay.agents.native.workflow.verification_request import verify_intent
+from coderelay.agents.native.workflow.verify_intent_in_prompt import verify_intent
 from coderelay.agents.native.workflow.workflow_settings import VerificationSettings, WorkflowSettings
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Unknown
 from coderelay.protocol.content import text_of

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from coderelay.client.ask_and_answer_text import full_text, headline
+from coderelay.client.ask_view import full_text, headline
 from coderelay.client.i18n import retell, t
-from coderelay.client.permission_text import context_lines, permission_question, shortened
+from coderelay.client.permission_ask_text import context_lines, permission_question, shortened
 from coderelay.client.visible_text import visible
 from coderelay.protocol.asks import (
     Allow,

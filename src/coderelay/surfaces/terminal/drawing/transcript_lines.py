@@ -4,9 +4,9 @@ A text that stands on its own, such as a prompt or the end of a turn, begins wit
 """
 
 from coderelay.client.i18n import retell, t
-from coderelay.protocol.content import Usage
 from coderelay.protocol.events import Ending, TurnEnded
 from coderelay.protocol.projected_rows import Summary
+from coderelay.protocol.usage_and_cost import Usage
 from coderelay.surfaces.terminal.drawing.ansi_styles import BOLD, CYAN, DIM, GREEN, RED, YELLOW, paint
 from coderelay.surfaces.terminal.drawing.display_width import rows_of
 from coderelay.surfaces.terminal.drawing.duration_text import duration_text

@@ -7,8 +7,9 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from coderelay.protocol.query_results import CommandShown
-from coderelay.surfaces.terminal.input.completion_sources import Candidate, Offers, mention_of, unfinished_mention
+from coderelay.surfaces.terminal.input.completion_sources import Candidate, Offers
 from coderelay.surfaces.terminal.input.fuzzy_match import best_of
+from coderelay.surfaces.terminal.input.mention_syntax import mention_of, unfinished_mention
 
 _COMMAND = re.compile(r"\s*/(?P<name>\S*)")
 _ARGUMENT = re.compile(r"\s*/(?P<name>\S+)\s+(?P<typed>\S*)")

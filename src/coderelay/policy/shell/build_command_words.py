@@ -1,15 +1,9 @@
-"""What an approval remembers of a command: exactly its words, or its words without those that make no difference.
-
-`make -j4 test` is remembered as `make test` and covers `make -s test`, but neither another target nor a variable;
-`pytest -q tests/a.py` is remembered as `pytest` and covers other files of the workspace.
-"""
+"""Which words of a build or test command are harmless beside its own."""
 
 import re
 from collections.abc import Iterable, Sequence
 
-from msgspec import Struct
-
-from coderelay.policy.shell.parser import Script, Word, literal_script
+from coderelay.policy.shell.parser import Word
 from coderelay.policy.shell.programs.options import Build, CommandFolders, NotReadOnly, OptionWord, check
 from coderelay.policy.shell.programs.program_table import PROGRAMS, find_build
 from coderelay.policy.shell.programs.read_only_check import recognise_edit
@@ -19,50 +13,15 @@ _OF_TESTS = {"--nocapture", "--show-output", "--ignored", "--include-ignored", "
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:(?![:\d])\S+", re.IGNORECASE)
 
 
-class Signature(Struct, frozen=True):
-    """The remembered words of a command. With `prefix`, words that make no difference are left out of them, and any
-    such words may be in a command that is covered."""
-
-    words: tuple[str, ...]
-    prefix: bool = False
-
-
 def is_build(words: tuple[Word, ...], folders: CommandFolders) -> bool:
     """Whether this command runs tests or a build, and nothing else."""
     found = find_build(tuple(word.text for word in words))
-    return found is not None and not found[1].changes and _essence(words, folders) is not None
+    return found is not None and not found[1].changes and essence(words, folders) is not None
 
 
 def is_known_use(words: Sequence[Word], folders: CommandFolders) -> bool:
     """Whether this command is a build or a change of the tables and every word of it is known to be harmless."""
-    return _essence(words, folders) is not None
-
-
-def takes_files(signature: tuple[str, ...]) -> bool:
-    """Whether other files of the workspace may follow words that were remembered as a prefix."""
-    found = find_build(signature)
-    return found is not None and found[1].operands == "files" and found[1].options.most_operands != 0
-
-
-def signature_of(script: Script) -> Signature | None:
-    """The shortest signature that is safe to remember, or None if only the exact text is."""
-    words = _only_vector(script)
-    if words is None:
-        return None
-    kept = _essence(words, CommandFolders())
-    return Signature(kept, prefix=True) if kept else Signature(tuple(word.text for word in words))
-
-
-def covers_command(signature: Signature, command: str, folders: tuple[str, ...] = ()) -> bool:
-    """Whether an approved signature covers this command. It never covers redirections, assignments, globs or, with
-    `prefix`, unknown options."""
-    script = literal_script(command)
-    words = _only_vector(script) if script else None
-    if words is None:
-        return False
-    if not signature.prefix:
-        return tuple(word.text for word in words) == signature.words
-    return _essence(words, CommandFolders(folders)) == signature.words
+    return essence(words, folders) is not None
 
 
 def harmless_rest(words: Sequence[Word], behind: int, folders: CommandFolders) -> bool | None:
@@ -81,14 +40,7 @@ def harmless_rest(words: Sequence[Word], behind: int, folders: CommandFolders) -
     return not [each for each in added if each.names or not names_no_target]
 
 
-def _only_vector(script: Script) -> tuple[Word, ...] | None:
-    if len(script.commands) != 1 or script.redirections or script.commands[0].assignments:
-        return None
-    words = script.commands[0].words
-    return None if any(word.glob for word in words) else words
-
-
-def _essence(words: Sequence[Word], folders: CommandFolders) -> tuple[str, ...] | None:
+def essence(words: Sequence[Word], folders: CommandFolders) -> tuple[str, ...] | None:
     """The command without the words that make no difference; None if any of its words is not known to be harmless."""
     found = find_build(tuple(word.text for word in words))
     if found is None:

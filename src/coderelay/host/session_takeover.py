@@ -1,4 +1,4 @@
-"""Ownership of sessions: one process at a time owns a session, and a living owner keeps it."""
+"""SessionTakeover of sessions: one process at a time owns a session, and a living owner keeps it."""
 
 import time
 from collections.abc import Callable
@@ -20,7 +20,7 @@ class _WatchedOwner(Struct):
     still: float = 0.0
 
 
-class Ownership:
+class SessionTakeover:
     """Decides whether the session of another process may be taken over. The session of a dead owner may be taken at
     once; that of a living one only if its heartbeat counter has stood still for long enough, counting only time in
     which this process itself was awake to watch. So neither a suspended machine nor a stepped clock takes a session
@@ -44,7 +44,7 @@ class Ownership:
     async def beat(self) -> None:
         await self._owners.send_heartbeat()
 
-    async def may_follow(self, owner: OwnerId | None) -> bool:
+    async def may_take_over(self, owner: OwnerId | None) -> bool:
         """Whether the session of `owner` may be taken over. A stalled but living owner is only noticed if this is
         called about once a second."""
         if owner is None or owner == await self._owners.me():
@@ -55,7 +55,7 @@ class Ownership:
             return True
         return self._stood_still(owner, seen.counter)
 
-    async def is_elsewhere(self, owner: OwnerId) -> bool:
+    async def is_owned_elsewhere(self, owner: OwnerId) -> bool:
         """Whether the owner is another process, and alive."""
         return owner != await self._owners.me() and not isinstance(await self._owners.liveness(owner), Dead)
 

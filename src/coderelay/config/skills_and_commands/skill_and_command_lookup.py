@@ -6,9 +6,9 @@ gone at once.
 
 from collections.abc import Callable, Collection
 
-from coderelay.config.skills_and_commands.custom_commands import CustomCommands, command_texts, find_commands
-from coderelay.config.skills_and_commands.discovery import FoundText, TextFolder, TextKind, places_of
-from coderelay.config.skills_and_commands.skills import Skill, find_skills, skill_texts
+from coderelay.config.skills_and_commands.custom_commands import CustomCommands, find_commands
+from coderelay.config.skills_and_commands.discovery import TextFolder, TextKind, places_of
+from coderelay.config.skills_and_commands.skills import Skill, find_skills
 from coderelay.config.skills_and_commands.subagents import Subagent, Subagents, find_subagents
 from coderelay.config.trust import trusted_texts
 from coderelay.protocol.errors import BadInput, ToolFailed
@@ -23,7 +23,7 @@ from coderelay.protocol.query_results import (
 from coderelay.protocol.translatable import say
 
 
-class FolderTexts:
+class SkillAndCommandLookup:
     """`user_home` may be empty; then the person's own texts come from coder's home folder only. `taken` returns the
     names of the built-in commands, which cannot be replaced."""
 
@@ -115,21 +115,3 @@ def _shown(skill: Skill) -> SkillShown:
     return SkillShown(
         skill.name, skill.description, skill.file, own=skill.place.folder is None, by_name_only=skill.by_name_only
     )
-
-
-def folder_texts(*, home: str, user_home: str, folder: str) -> dict[str, str]:
-    """The digests of the folder's texts as they are now, by their paths in it, for the person to trust. A file that
-    is changed or added later is not covered."""
-    return {text.key: text.digest for text in texts_of_folder(home=home, user_home=user_home, folder=folder)}
-
-
-def texts_of_folder(*, home: str, user_home: str, folder: str) -> list[FoundText]:
-    """The folder's texts as they are now, trusted or not."""
-    unread: list[str] = []  # dropped: a text that cannot be read is not used either, and the lookup says so
-    skills = places_of("skills", home=home, user_home=user_home, folder=folder)
-    commands = places_of("commands", home=home, user_home=user_home, folder=folder)
-    agents = places_of("agents", home=home, user_home=user_home, folder=folder)
-    return [
-        *(text for place in skills if place.folder for text in skill_texts(place, unread)),
-        *(text for place in (*commands, *agents) if place.folder for text in command_texts(place, unread)),
-    ]

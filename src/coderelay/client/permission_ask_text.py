@@ -133,7 +133,7 @@ def _kept(words: tuple[str, ...], prefix: bool) -> str:
     said = " ".join(word if word and not set(word) & set(" \t\n'\"") else repr(word) for word in words)
     if not prefix:
         return said
-    from coderelay.policy.shell.approval_prefixes import takes_files  # loaded for the first one shown
+    from coderelay.policy.shell.approval_signatures import takes_files  # loaded for the first one shown
 
     if takes_files(words):
         return t("{command} with any files here and safe options", command=said)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from coderelay.client.ask_and_answer_text import choices, full_text, headline, parse_answer, view_of
+from coderelay.client.ask_view import choices, full_text, headline, parse_answer, view_of
 from coderelay.protocol.asks import (
     Allow,
     Answers,

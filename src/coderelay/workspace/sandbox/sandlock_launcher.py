@@ -1,6 +1,6 @@
 """Starts a program in a sandlock sandbox, and keeps running to supervise its system calls.
 
-This is a script of its own and is never imported: python -I landlock_child.py WHERE POLICY PROGRAM …
+This is a script of its own and is never imported: python -I sandlock_launcher.py WHERE POLICY PROGRAM …
 """
 
 import ctypes

@@ -5,24 +5,24 @@ are answered with yes or no share one: they declare their texts themselves. A te
 its translations in `languages/`, or `localize(Localized("…", "…"))`, which keeps the Chinese beside the function.
 """
 
-import re
-import unicodedata
 from collections.abc import Callable, Sequence
-from functools import cache
 
 from msgspec import Struct
 
 from coderelay.client.i18n import localize, t
-from coderelay.client.permission_text import permission_in_words
+from coderelay.client.permission_ask_text import permission_in_words
+from coderelay.client.typed_answer_parser import (
+    PLAN_WORDS,
+    answers_typed,
+    joined,
+    permit_typed,
+    refusal_typed,
+    word_typed,
+)
 from coderelay.client.visible_text import visible
 from coderelay.protocol.asks import (
-    Allow,
-    Answers,
     Ask,
     Decision,
-    Deny,
-    DenyAndStop,
-    EditMode,
     PermissionAsk,
     PlanAsk,
     PlanDecision,
@@ -31,28 +31,7 @@ from coderelay.protocol.asks import (
 )
 from coderelay.protocol.calls import Need, Question
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.language_files import LANGUAGES, read_language
 
-_PERMISSION: dict[str, Decision] = {
-    **dict.fromkeys(("y", "yes", "allow", "once"), Allow()),
-    **dict.fromkeys(("a", "always", "session"), Allow("session")),
-    "project": Allow("project"),
-    "person": Allow("person"),
-    **dict.fromkeys(("e", "edits"), Allow(mode="auto-edit")),
-}
-_REFUSALS: dict[str, Decision] = {
-    **dict.fromkeys(("n", "no", "deny"), Deny()),
-    **dict.fromkeys(("s", "stop"), DenyAndStop()),
-}
-_NO_ANSWER = frozenset(("deny", "stop"))  # refuse a question; `no` may be its answer
-_PLAN: dict[str, Decision] = {
-    **dict.fromkeys(("smart", "auto-edit"), PlanDecision("smart")),
-    **dict.fromkeys(("default", "y", "yes", "allow"), PlanDecision("default")),
-    **dict.fromkeys(("keep", "n", "no", "deny"), PlanDecision("keep")),
-    **dict.fromkeys(("s", "stop"), DenyAndStop()),
-}
-ANSWER_WORDS = _PERMISSION.keys() | _REFUSALS.keys() | _PLAN.keys()
-"""The English words that answer asks. The `answers` of a language file are other words for these."""
 _DIFF_LINES = 200
 
 
@@ -109,7 +88,7 @@ def _permission(ask: PermissionAsk) -> AskView:
         choices=t("Allow? y / n / e (all edits this session) / a(lways) / s(top)")
         if ask.mode is not None
         else t("Allow? y / n / a(lways) / s(top)"),
-        parse=lambda texts: _permit(texts, ask.mode),
+        parse=lambda texts: permit_typed(texts, ask.mode),
         options=(
             AskOption("y", t("Yes"), "y"),
             *((edits,) if ask.mode is not None else ()),
@@ -132,8 +111,8 @@ def _questions(ask: QuestionAsk) -> AskView:
     choices = number + several + t("your own words, deny or stop")
 
     def parse(texts: Sequence[str]) -> Decision:
-        given = [_whole(texts)] if len(ask.questions) == 1 else [text.strip() for text in texts]
-        return _refusal(ask, given) or _answers(ask, given, choices)
+        given = [joined(texts)] if len(ask.questions) == 1 else [text.strip() for text in texts]
+        return refusal_typed(ask, given) or answers_typed(ask, given, choices)
 
     one = ask.questions[0] if len(ask.questions) == 1 else None
     return AskView(
@@ -158,8 +137,8 @@ def _options_of(question: Question) -> tuple[AskOption, ...]:
 
 def _plan(ask: PlanAsk) -> AskView:
     def parse(texts: Sequence[str]) -> Decision | None:
-        text = _whole(texts)
-        return _PLAN.get(_word(text)) or (PlanDecision("feedback", text) if text else None)
+        text = joined(texts)
+        return PLAN_WORDS.get(word_typed(text)) or (PlanDecision("feedback", text) if text else None)
 
     return AskView(
         headline=t("plan: {plan}", plan=ask.plan.strip().partition(chr(10))[0]),
@@ -182,7 +161,7 @@ def _yes_no(yes_no: YesNo) -> AskView:
         headline=happened,
         text=f"{happened}\n  {localize(yes_no.question, **yes_no.values)}",
         choices=t("Allow? y / n"),
-        parse=_permit,
+        parse=permit_typed,
         options=(AskOption("y", t("Yes"), "y"), AskOption("n", localize(yes_no.no), "n")),
     )
 
@@ -203,40 +182,6 @@ def choices(ask: Ask) -> str:
     return view_of(ask).choices
 
 
-def parse_answer(ask: Ask, texts: Sequence[str]) -> Decision:
-    """Parse what was typed into a decision. `texts` has one text for each question; for an ask with only one thing
-    to answer, several texts are joined. Raises BadInput that says what is possible."""
-    kind = view_of(ask)
-    decision = kind.parse(texts)
-    if decision is None:
-        given = _whole(texts)
-        told = (
-            t("{text} is not a valid answer", text=repr(given))
-            if given or not kind.open_ended
-            else t("that is not a valid answer")
-        )
-        raise BadInput(told, kind.choices)
-    return decision
-
-
-def _whole(texts: Sequence[str]) -> str:
-    return " ".join(texts).strip()
-
-
-def _permit(texts: Sequence[str], mode: EditMode | None = None) -> Decision | None:
-    whole = _whole(texts)
-    allowed = _PERMISSION.get(_word(whole))
-    if isinstance(allowed, Allow) and allowed.mode not in (None, mode):
-        return None
-    return allowed or _REFUSALS.get(_word(whole)) or _denial(whole)
-
-
-def _denial(text: str) -> Deny | None:
-    """Parse `no` followed by what to do instead."""
-    word, _, reason = re.sub("[,，:：]", " ", text, count=1).partition(" ")
-    return Deny(reason.strip()) if _REFUSALS.get(_word(word)) == Deny() and reason.strip() else None
-
-
 def _preview(diff: str) -> str:
     lines = diff.splitlines()
     left = len(lines) - _DIFF_LINES
@@ -252,67 +197,17 @@ def _question_in_words(question: Question) -> str:
     return "\n".join([question.question, *options])
 
 
-def agrees(text: str) -> bool:
-    """Whether the text is a plain yes, for a question that is asked once and on the spot."""
-    return _PERMISSION.get(_word(text)) == Allow()
-
-
-def is_answer(text: str) -> bool:
-    """Whether the text makes sense only as an answer, so that nobody would type it who was not asked something."""
-    return _word(text) in _PERMISSION or _word(text) in _REFUSALS
-
-
-def refuses(text: str) -> bool:
-    """Whether the text refuses all questions of an ask, rather than answering one of them."""
-    return _word(text) in _NO_ANSWER
-
-
-def _word(text: str) -> str:
-    """The English word for a word of any language, whichever is spoken here; case and full-width letters are
-    normalised."""
-    word = unicodedata.normalize("NFKC", text).strip().lower()
-    return word if word in ANSWER_WORDS else _other_words().get(word, word)
-
-
-@cache
-def _other_words() -> dict[str, str]:
-    return {word: english for name in LANGUAGES[1:] for word, english in read_language(name).answers.items()}
-
-
-def _refusal(ask: QuestionAsk, given: Sequence[str]) -> Decision | None:
-    """`deny` or `stop` for any question refuses all of them, unless that question offers the word as an option."""
-    for question, text in zip(ask.questions, given, strict=False):
-        if refuses(text) and text.casefold() not in _options(question):
-            return _REFUSALS[_word(text)]
-    return None
-
-
-def _answers(ask: QuestionAsk, given: Sequence[str], choices: str) -> Answers:
-    asked = [each.question for each in ask.questions]
-    if len(given) != len(asked):
-        told = t("{asked} questions need {asked} answers, not {given}", asked=len(asked), given=len(given))
-        raise BadInput(told, choices)
-    chosen = [_chosen(question, text) for question, text in zip(ask.questions, given, strict=True)]
-    if not all(chosen):
-        raise BadInput(t("no answer to {question}", question=repr(asked[chosen.index("")])), choices)
-    return Answers(dict(zip(asked, chosen, strict=True)))
-
-
-def _chosen(question: Question, text: str) -> str:
-    """Numbers and labels become labels; anything else is the person's own words."""
-    options = _options(question)
-    several = question.multi_select and text.casefold() not in options
-    parts = [part.strip() for part in re.split("[,，、]", text)] if several else [text]
-    labels = [options.get(_number(part) or part.casefold(), part) for part in parts if part]
-    return ", ".join(dict.fromkeys(labels))
-
-
-def _options(question: Question) -> dict[str, str]:
-    """Map what may be typed for an option to its label. Where a label is a number, the place in the list wins."""
-    by_label = {each.label.strip().casefold(): each.label for each in question.options}
-    return by_label | {str(number): each.label for number, each in enumerate(question.options, 1)}
-
-
-def _number(text: str) -> str:
-    """The number in ASCII digits, since full-width digits count too; empty if it is none, or has over 3 digits."""
-    return str(int(text)) if text.isdecimal() and len(text) <= 3 else ""
+def parse_answer(ask: Ask, texts: Sequence[str]) -> Decision:
+    """Parse what was typed into a decision. `texts` has one text for each question; for an ask with only one thing
+    to answer, several texts are joined. Raises BadInput that says what is possible."""
+    kind = view_of(ask)
+    decision = kind.parse(texts)
+    if decision is None:
+        given = joined(texts)
+        told = (
+            t("{text} is not a valid answer", text=repr(given))
+            if given or not kind.open_ended
+            else t("that is not a valid answer")
+        )
+        raise BadInput(told, kind.choices)
+    return decision

@@ -1,8 +1,8 @@
 """What is allowed, asked or denied in a session, as text for people."""
 
 from coderelay.client.i18n import retell, t
-from coderelay.client.permission_text import approval_in_words, sandbox_in_words
-from coderelay.client.visible_text import padded, width_of
+from coderelay.client.permission_ask_text import approval_in_words, sandbox_in_words
+from coderelay.client.text_width import padded, width_of
 from coderelay.protocol.query_results import PermissionsShown
 from coderelay.protocol.session_events import Profile
 

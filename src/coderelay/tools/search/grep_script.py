@@ -12,7 +12,8 @@ import stat
 import sys
 from collections.abc import Iterator
 
-from coderelay.tools.search.file_walk import OPEN, Walk, WalkedFile
+from coderelay.tools.search.file_walk import Walk, WalkedFile
+from coderelay.tools.search.gitignore_rules import OPEN
 from coderelay.tools.search.glob_pattern import Glob
 from coderelay.workspace.files.openat import open_folder
 

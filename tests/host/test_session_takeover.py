@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.host.ownership import Ownership
+from coderelay.host.session_takeover import SessionTakeover
 from coderelay.protocol.ids import OwnerId
 from coderelay.store.owner_liveness import Alive, Dead, FileOwners
 from tests.house import story
@@ -23,7 +23,7 @@ class Scene:
     def __init__(self) -> None:
         self.time = 1000.0
         self.seen: Alive | Dead = Alive(1)
-        self.ownership = Ownership(self, still_seconds=15.0, clock=lambda: self.time)
+        self.takeover = SessionTakeover(self, still_seconds=15.0, clock=lambda: self.time)
 
     async def me(self) -> OwnerId:
         return OwnerId("me")
@@ -45,22 +45,22 @@ class Scene:
             self.time += every
             if beating and isinstance(self.seen, Alive):
                 self.seen = Alive(self.seen.counter + 1)
-            taken = await self.ownership.may_follow(OTHER) or taken
+            taken = await self.takeover.may_take_over(OTHER) or taken
         return taken
 
 
 @story
 async def test_nobody_and_oneself_can_always_be_followed() -> None:
     scene = Scene()
-    assert await scene.ownership.may_follow(None)
-    assert await scene.ownership.may_follow(OwnerId("me"))
+    assert await scene.takeover.may_take_over(None)
+    assert await scene.takeover.may_take_over(OwnerId("me"))
 
 
 @story
 async def test_a_dead_owner_is_followed_at_once() -> None:
     scene = Scene()
     scene.seen = Dead()
-    assert await scene.ownership.may_follow(OTHER)
+    assert await scene.takeover.may_take_over(OTHER)
 
 
 @story

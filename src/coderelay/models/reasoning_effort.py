@@ -1,0 +1,28 @@
+"""How much a model thinks, in the words of the providers."""
+
+import re
+
+from coderelay.models.model_card import Card
+from coderelay.protocol.session_events import Think
+
+_NONE = r"gpt-(5\.\d|[6-9])|gemini-2\.5-flash"  # models that can leave out thinking altogether
+_MINIMAL = r"gpt-5(-mini|-nano)?(-20\d\d.*)?$"
+
+
+def effort(think: Think, card: Card, name: str) -> str | None:
+    """The provider's word for how hard to think; None if the model is not told, or there is no word for it."""
+    if card.thinks != "effort" or think == "auto":
+        return None
+    name = name.rpartition("/")[2]
+    if name.startswith("gpt-") and "-pro" in name:  # these models only think hard
+        return None
+    return _least(name) if think == "off" else think
+
+
+def _least(name: str) -> str:
+    """The word for the least thinking. Models refuse a word they do not know; `low` is known by all."""
+    if "codex" in name:
+        return "low"
+    if re.match(_NONE, name):
+        return "none"
+    return "minimal" if re.match(_MINIMAL, name) else "low"

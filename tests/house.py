@@ -43,7 +43,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import AskId, PromptId, SessionId, new_id
 from coderelay.protocol.projected_rows import Summary
-from coderelay.protocol.session_events import Mode
+from coderelay.protocol.session_setting_types import Mode
 from tests.model_server import ModelServer, Script, model_server
 
 ME = By(who="tester", via="test")

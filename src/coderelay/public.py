@@ -41,7 +41,7 @@ from coderelay.protocol.key_value_store import KeyValueStore
 from coderelay.protocol.live_updates import Live
 from coderelay.protocol.projected_rows import AskRow, Summary
 from coderelay.protocol.queries import ListAsks, ListSessions, Query, ShowSession, Value
-from coderelay.protocol.session_events import Mode
+from coderelay.protocol.session_setting_types import Mode
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import UnknownSession
 from coderelay.protocol.events import AskOpened, CallStarted, SessionConfigured, TurnStarted
 from coderelay.protocol.queries import ListAsks, ListSessions, ShowSession
-from coderelay.protocol.session_events import Mode
+from coderelay.protocol.session_setting_types import Mode
 from coderelay.public import Coder
 from tests.background.background_commands import eventually
 from tests.children.conversations import (

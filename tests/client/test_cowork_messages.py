@@ -6,6 +6,7 @@ from typing import Any, get_args
 import pytest
 
 from coderelay.client.views import cowork_messages
+from coderelay.protocol.agent_events import PartialBlock
 from coderelay.protocol.asks import Allow, Approval, By, PermissionAsk, PlanAsk
 from coderelay.protocol.background_command_end import Gone
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Outcome, Stopped, Unknown
@@ -68,7 +69,7 @@ from coderelay.protocol.ids import (
     TurnId,
 )
 from coderelay.protocol.machine_identity import MachineIdentity
-from coderelay.protocol.session_events import Mode, PartialBlock
+from coderelay.protocol.session_setting_types import Mode
 from coderelay.protocol.usage_and_cost import Usage
 
 pytestmark = pytest.mark.quick

@@ -10,7 +10,7 @@ from coderelay.protocol.asks import Answers, Ask, Deny, QuestionAsk
 from coderelay.protocol.commands import CreateSession
 from coderelay.protocol.events import AnyEvent, BatchOpened
 from coderelay.protocol.ids import SessionId, new_id
-from coderelay.protocol.session_events import Mode
+from coderelay.protocol.session_setting_types import Mode
 from tests.house import ME, InHouse, house
 from tests.model_server import script
 

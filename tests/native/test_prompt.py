@@ -9,7 +9,7 @@ import pytest
 
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession
-from coderelay.protocol.session_events import Mode
+from coderelay.protocol.session_setting_types import Mode
 from coderelay.session.openai_chat_format import openai_tool
 from coderelay.testing.model_server import without_notes
 from coderelay.tools.all_tools import SPECS

@@ -10,7 +10,7 @@ from coderelay.policy.judge import Policy, Verdict, judge
 from coderelay.protocol.asks import Approval, PermissionAsk, Scope
 from coderelay.protocol.calls import Kind, Need, Question
 from coderelay.protocol.ids import AskId, CallId, MachineId
-from coderelay.protocol.session_events import Mode
+from coderelay.protocol.session_setting_types import Mode
 from coderelay.tools.all_tools import SPECS
 
 pytestmark = pytest.mark.quick

@@ -13,7 +13,7 @@ from coderelay.policy.shell.command_verdict import judge_command
 from coderelay.protocol.asks import PermissionAsk
 from coderelay.protocol.calls import Need
 from coderelay.protocol.ids import AskId, CallId
-from coderelay.protocol.session_events import Preset
+from coderelay.protocol.session_setting_types import Preset
 from coderelay.workspace.processes.environment import command_environment
 from tests.policy.rule_parsing import read_rules
 

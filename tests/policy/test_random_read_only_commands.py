@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 
 from coderelay.policy.shell.parser import Word
+from coderelay.policy.shell.programs.command_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.file_readers import FILE_READERS
 from coderelay.policy.shell.programs.git import SUBCOMMANDS
-from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly, Options
+from coderelay.policy.shell.programs.option_parser import Options
 from coderelay.policy.shell.programs.read_only_check import recognise
 
 CANARY = "canary-7261"

@@ -9,7 +9,7 @@ from coderelay.policy.shell.requested_rights import rights_of, without_rights
 from coderelay.protocol.asks import Approval, PermissionAsk, Scope
 from coderelay.protocol.calls import Need, Right
 from coderelay.protocol.ids import AskId, CallId
-from coderelay.protocol.session_events import Mode, Preset
+from coderelay.protocol.session_setting_types import Mode, Preset
 from coderelay.tools.all_tools import SPECS
 from tests.policy.rule_parsing import read_rules
 

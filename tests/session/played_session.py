@@ -52,7 +52,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
 from coderelay.protocol.projected_rows import Summary
-from coderelay.protocol.session_events import Mode
+from coderelay.protocol.session_setting_types import Mode
 from coderelay.protocol.usage_and_cost import Usage
 from coderelay.session import decide, turn_events
 from coderelay.session.settings_changes import Facts

@@ -35,7 +35,7 @@ from coderelay.protocol.events import (
     TurnEnded,
 )
 from coderelay.protocol.ids import APPROVALS, AskId, CallId, MessageId, PromptId
-from coderelay.protocol.session_events import Mode
+from coderelay.protocol.session_setting_types import Mode
 from coderelay.session import decide
 from coderelay.session.fold import fold
 from coderelay.session.next_action import EndTurn, RunCall, Wait, next_action

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from coderelay.client.views import cowork_messages
+from coderelay.protocol.agent_events import PartialBlock
 from coderelay.protocol.asks import Allow, Answers, Deny, DenyAndStop, PlanDecision
 from coderelay.protocol.background_command_end import StoppedBy
 from coderelay.protocol.calls import Finished
@@ -34,7 +35,6 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import BackgroundId, CallId, MachineId, MessageId, SessionId, TurnId
 from coderelay.protocol.machine_identity import MachineIdentity
 from coderelay.protocol.projected_rows import Summary
-from coderelay.protocol.session_events import PartialBlock
 from coderelay.session import turn_events
 from coderelay.session.fold import fold
 from coderelay.session.next_action import next_action

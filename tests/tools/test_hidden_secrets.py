@@ -13,7 +13,7 @@ from coderelay.config.load import Config, load
 from coderelay.protocol.asks import Allow, PermissionAsk
 from coderelay.protocol.calls import Denied, Failed, Finished, Outcome
 from coderelay.protocol.events import CallEnded
-from coderelay.protocol.session_events import Mode
+from coderelay.protocol.session_setting_types import Mode
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.house import InHouse, house, story

@@ -33,7 +33,7 @@ from coderelay.protocol.ids import APPROVALS, the_id_meant
 from coderelay.protocol.modes import MODE_NAMES
 from coderelay.protocol.queries import ListApprovals
 from coderelay.protocol.query_results import UntrustedSetting, UntrustedText
-from coderelay.protocol.session_events import Mode
+from coderelay.protocol.session_setting_types import Mode
 from coderelay.protocol.translatable import encode_plain
 from coderelay.surfaces.standard_streams import write_json
 

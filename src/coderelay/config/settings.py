@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 
 from coderelay.models.known_providers import ProviderSettings
 from coderelay.protocol.language_files import LANGUAGES
-from coderelay.protocol.session_events import Mode, Persistence, Preset
+from coderelay.protocol.session_setting_types import Mode, Persistence, Preset
 
 if TYPE_CHECKING:
     Language = str

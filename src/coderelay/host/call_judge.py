@@ -22,7 +22,7 @@ from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import Judged
 from coderelay.protocol.ids import new_ask_id
 from coderelay.protocol.query_results import PermissionsShown
-from coderelay.protocol.session_events import Mode, Profile
+from coderelay.protocol.session_setting_types import Mode, Profile
 from coderelay.protocol.translatable import say
 from coderelay.session.outcome_without_running import Rejudge, outcome_without_running
 from coderelay.session.state import CallState, SessionSettings, State

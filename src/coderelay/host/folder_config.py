@@ -19,7 +19,7 @@ from coderelay.policy.secrets.masking import Secrets, worth_hiding
 from coderelay.protocol.calls import Need
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.query_results import SettingShown, SkillsShown, SubagentsShown, TrustShown
-from coderelay.protocol.session_events import Mode
+from coderelay.protocol.session_setting_types import Mode
 from coderelay.workspace.processes.processes import Processes
 
 if TYPE_CHECKING:

@@ -91,7 +91,7 @@ from coderelay.protocol.queries import (
     WhyNotRun,
     WhyWaiting,
 )
-from coderelay.protocol.session_events import Mode
+from coderelay.protocol.session_setting_types import Mode
 from coderelay.session import decide
 from coderelay.session.children import open_tasks, tasks
 from coderelay.session.next_action import needs_owner

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, Literal
 
+from coderelay.protocol.agent_events import PartialBlock
 from coderelay.protocol.events import PartialsKept
 from coderelay.protocol.ids import MessageId, TurnId
 from coderelay.protocol.live_updates import TextDelta, ThinkingDelta
-from coderelay.protocol.session_events import PartialBlock
 
 SECONDS = 0.2
 MOST_CHARS = 64 * 1024

@@ -22,7 +22,7 @@ from coderelay.protocol.errors import CoderError, Fenced, StoreFailed
 from coderelay.protocol.events import AnyEvent, Ending, TurnEnded
 from coderelay.protocol.ids import BackgroundId, CallId, OwnerId, TurnId, new_id
 from coderelay.protocol.live_updates import Notice
-from coderelay.protocol.session_events import Persistence
+from coderelay.protocol.session_setting_types import Persistence
 from coderelay.session import background_commands, own_loop_agent_calls, shell_turns, turn_events
 from coderelay.session.children import open_tasks, stop_orphan
 from coderelay.session.next_action import EndTurn, needs_owner, next_action

@@ -17,7 +17,7 @@ from coderelay.protocol.asks import Approval
 from coderelay.protocol.autorun_files import PACKAGE_JSON, autorun_entry, is_package_json
 from coderelay.protocol.calls import Kind, Need
 from coderelay.protocol.secret_paths import secret_beneath_home, secret_place
-from coderelay.protocol.session_events import Mode, Preset
+from coderelay.protocol.session_setting_types import Mode, Preset
 from coderelay.protocol.tool_specs import ToolSpecs
 from coderelay.protocol.translatable import say, with_template
 

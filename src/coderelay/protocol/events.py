@@ -1,5 +1,5 @@
-"""The event types of the session log. The log is the source of truth; everything else can be rebuilt from it. The
-types of the session itself and of its prompts are declared in `session_events`.
+"""The event types of the session log. The log is the source of truth; everything else can be rebuilt from it. Some
+types are declared in `session_events`, `prompt_events` and `agent_events`.
 
 The life of a session, in order:
 
@@ -35,28 +35,21 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from coderelay.protocol.agent_events import AgentAttached, MessageKept, PartialsKept, TurnParked
 from coderelay.protocol.asks import Ask, By, Decision, PermissionAsk, Unanswered
 from coderelay.protocol.calls import Call, Need, Outcome
 from coderelay.protocol.content import Block, Note
+from coderelay.protocol.event_base import Event
 from coderelay.protocol.ids import AskId, CallId, MessageId, PromptId, SessionId, TurnId
+from coderelay.protocol.prompt_events import PromptAdmitted, PromptEdited, PromptRecalled, PromptTaken, Task
 from coderelay.protocol.session_events import (
-    AgentAttached,
     ApprovalGranted,
     ApprovalRevoked,
     BackgroundEnded,
     BackgroundStopRequested,
     ChildOpened,
     EnvironmentSetUp,
-    Event,
     HistoryCleared,
-    MessageKept,
-    Mode,
-    PartialsKept,
-    Persistence,
-    PromptAdmitted,
-    PromptEdited,
-    PromptRecalled,
-    PromptTaken,
     SessionClaimed,
     SessionConfigured,
     SessionCreated,
@@ -64,9 +57,8 @@ from coderelay.protocol.session_events import (
     SessionForked,
     SessionMoved,
     StopRequested,
-    Task,
-    TurnParked,
 )
+from coderelay.protocol.session_setting_types import Mode, Persistence
 from coderelay.protocol.translatable import Translatable, keep_templates
 from coderelay.protocol.usage_and_cost import Usage
 

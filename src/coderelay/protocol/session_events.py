@@ -1,34 +1,14 @@
-"""The events of a session, of the prompts sent to it, of background commands, and of what people allow and stop.
+"""The events of a session: its settings, its owner, its children and background commands, approvals and stops.
 `events` has the others and their order."""
 
-from typing import TYPE_CHECKING, Literal
+from msgspec import field
 
-from msgspec import Struct
-
-from coderelay.protocol.asks import Approval, By, Unanswered
+from coderelay.protocol.asks import Approval, By
 from coderelay.protocol.background_command_end import End
-from coderelay.protocol.content import Image
-from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
+from coderelay.protocol.event_base import Event
+from coderelay.protocol.ids import AskId, BackgroundId, CallId, OwnerId, SessionId, TurnId
 from coderelay.protocol.machine_identity import MachineIdentity
-from coderelay.protocol.modes import MODE_NAMES
-
-if TYPE_CHECKING:
-    from coderelay.protocol.modes import Mode
-else:
-    Mode = Literal[MODE_NAMES]  # the same type; `modes` does not import typing at run time
-Preset = Literal["strict", "balanced", "auto-edit", "yolo"]
-"""What mode `default` allows."""
-
-Think = Literal["auto", "off", "low", "medium", "high"]
-Task = Literal["prompt", "compact", "shell"]
-When = Literal["now", "next_turn"]
-Persistence = Literal["until_final", "always"]
-Profile = Literal["", "cowork"]
-"""How a session differs from what its mode says. In `cowork`, what the policy would ask about is allowed."""
-
-
-class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
-    """Base of all events."""
+from coderelay.protocol.session_setting_types import Mode, Preset, Profile, Think
 
 
 class SessionCreated(Event, frozen=True, tag="session.created"):
@@ -103,70 +83,13 @@ class SessionClaimed(Event, frozen=True, tag="session.claimed"):
     epoch: int
 
 
-class TurnParked(Event, frozen=True, tag="turn.parked"):
-    """The owner of a blocking turn has ended its agent and left, because nobody answered in time. Its asks stay open.
-    Nobody owns the session until they are answered; then another claim carries the turn on."""
-
-    turn_id: TurnId
-
-
 class EnvironmentSetUp(Event, frozen=True, tag="environment.set_up"):
     """A hook has set environment `variables` for the session's commands from now on; `told` is what it wants the
     model to know. At most once in a session."""
 
     turn_id: TurnId
-    variables: dict[str, str] = {}
+    variables: dict[str, str] = field(default_factory=dict[str, str])
     told: str = ""
-
-
-class AgentAttached(Event, frozen=True, tag="agent.attached"):
-    """The agent of the open turn has a session of its own, and this is its id: from now on the agent continues there.
-    It comes late, with the first turn or never, and may change. `model` and `tools` are what the agent says that it
-    uses."""
-
-    turn_id: TurnId
-    agent: str
-    agent_session_id: str
-    model: str = ""
-    tools: tuple[str, ...] = ()
-
-
-class MessageKept(Event, frozen=True, tag="message.kept"):
-    """A message exactly as the program of the agent emitted it: `data` is its JSON text. It is written before the
-    message is acted upon; `calls`, `results` and `is_last` say which later events of the turn stand in it, so that
-    nobody is shown them twice: the calls it proposes, the results it brings, the end of the turn. With the form
-    `cowork` it is a message of the messages projection. `message_id` is the message's own, if it has one; a message
-    is kept once in a turn. If it was too large, `left_out` is its size in bytes, and `data` is an outline of it."""
-
-    turn_id: TurnId
-    message_id: MessageId
-    data: str
-    form: str = "cowork"
-    calls: tuple[CallId, ...] = ()
-    results: tuple[CallId, ...] = ()
-    is_last: bool = False
-    left_out: int = 0
-
-
-class PartialBlock(Struct, frozen=True, omit_defaults=True):
-    """Pieces of one block of a message, as they were emitted. The block may have begun before them (unless it
-    `starts` here) and may go on after them (unless it `stops` here)."""
-
-    index: int
-    type: Literal["text", "thinking"]
-    pieces: tuple[str, ...] = ()
-    starts: bool = False
-    stops: bool = False
-
-
-class PartialsKept(Event, frozen=True, tag="partials.kept"):
-    """Pieces of a message that is being written, for those who show messages as they grow; only in turns that keep
-    them `always`. Whatever was emitted before an event of the turn is in the log before it. Neither the state nor the
-    model's history depends on them. The message may never be completed."""
-
-    turn_id: TurnId
-    message_id: MessageId
-    blocks: tuple[PartialBlock, ...]
 
 
 class ChildOpened(Event, frozen=True, tag="child.opened"):
@@ -187,60 +110,6 @@ class HistoryCleared(Event, frozen=True, tag="history.cleared"):
     before can still be undone, and queued prompts stay queued."""
 
     by: By
-
-
-class PromptAdmitted(Event, frozen=True, tag="prompt.admitted"):
-    """A prompt is on disk and waits for its turn. Questions of that turn wait `answer_within` seconds for an answer,
-    for ever if it is None; `unanswered` says what happens then. With `steer`, the prompt joins an open turn at its
-    next step. With the task `compact` the model gets no prompt: the turn summarises the earlier history. With the
-    task `shell` it gets none either: the turn runs `text` as the person's own command. `typed` is what the
-    person typed, if `text` has more: the expansion of a slash command, or input that was piped in."""
-
-    prompt_id: PromptId
-    text: str
-    by: By
-    max_steps: int | None = None
-    answer_within: int | None = None
-    unanswered: Unanswered = "deny"
-    images: tuple[Image, ...] = ()
-    steer: bool = False
-    task: Task = "prompt"
-    typed: str = ""
-
-    @property
-    def said(self) -> str:
-        """What the person typed."""
-        return f"!{self.text}" if self.task == "shell" else self.typed or self.text
-
-
-class PromptEdited(Event, frozen=True, tag="prompt.edited"):
-    """The text of a queued prompt was replaced; its place in the queue stays."""
-
-    prompt_id: PromptId
-    text: str
-    by: By
-
-
-class PromptRecalled(Event, frozen=True, tag="prompt.recalled"):
-    """A prompt was removed from the queue before its turn began. It will never get a turn."""
-
-    prompt_id: PromptId
-    by: By
-
-
-class PromptTaken(Event, frozen=True, tag="prompt.taken"):
-    """A queued prompt joins the open turn, between two steps. It gets no turn of its own. `images` counts its own."""
-
-    prompt_id: PromptId
-    turn_id: TurnId
-    text: str
-    typed: str = ""
-    images: int = 0
-
-    @property
-    def said(self) -> str:
-        """What the person typed."""
-        return self.typed or self.text
 
 
 class ApprovalGranted(Event, frozen=True, tag="approval.granted"):

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from coderelay.protocol.ids import CallId
-from coderelay.protocol.session_events import Task
+from coderelay.protocol.prompt_events import Task
 from coderelay.session.state import State
 
 

@@ -26,7 +26,8 @@ from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, Owner
 from coderelay.protocol.machine_identity import MachineIdentity
 from coderelay.protocol.projected_rows import Phase
 from coderelay.protocol.query_results import Item, TodoArguments
-from coderelay.protocol.session_events import Mode, Preset, Profile, SessionConfigured, Think
+from coderelay.protocol.session_events import SessionConfigured
+from coderelay.protocol.session_setting_types import Mode, Preset, Profile, Think
 from coderelay.protocol.usage_and_cost import Usage
 
 

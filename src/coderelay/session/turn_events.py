@@ -35,7 +35,7 @@ from coderelay.protocol.events import (
     TurnStarted,
 )
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, OwnerId, TurnId
-from coderelay.protocol.session_events import Persistence
+from coderelay.protocol.session_setting_types import Persistence
 from coderelay.protocol.usage_and_cost import Usage, plus
 from coderelay.session import background_commands, own_loop_agent_calls
 from coderelay.session.next_action import EndTurn, next_action

@@ -10,7 +10,7 @@ from coderelay.protocol.errors import BadInput
 from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.modes import MODE_NAMES, MODES, ModeSpec, mode_called
 from coderelay.protocol.queries import ShowPermissions, ShowSession
-from coderelay.protocol.session_events import Preset, Think
+from coderelay.protocol.session_setting_types import Preset, Think
 
 _PRESETS: dict[str, Preset] = {each: each for each in get_args(Preset)}
 _LEVELS: dict[str, Think] = {each: each for each in get_args(Think)}

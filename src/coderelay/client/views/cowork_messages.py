@@ -30,7 +30,7 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import SessionId, derived_id
 from coderelay.protocol.modes import MODES
 from coderelay.protocol.projected_rows import MessageRow, Summary
-from coderelay.protocol.session_events import Mode
+from coderelay.protocol.session_setting_types import Mode
 from coderelay.protocol.translatable import encode_plain
 from coderelay.protocol.usage_and_cost import Usage
 from coderelay.session.model_messages import result_text

@@ -7,10 +7,10 @@ the messages are made from its events; else they are made from live pieces as th
 from collections.abc import Iterable
 from typing import Any
 
+from coderelay.protocol.agent_events import PartialBlock
 from coderelay.protocol.events import PartialsKept, Recorded
 from coderelay.protocol.ids import MessageId, SessionId, derived_id, new_id
 from coderelay.protocol.live_updates import TextDelta, ThinkingDelta
-from coderelay.protocol.session_events import PartialBlock
 
 _RUN = 24  # so much of an id names the messages of one source; the rest of it counts them
 

@@ -15,7 +15,7 @@ from coderelay.policy.rules import PathBase, Rules, is_about_paths
 from coderelay.policy.shell.allow_rule_matching import allows
 from coderelay.policy.shell.approval_signatures import Signature, signature_of
 from coderelay.policy.shell.build_command_words import is_build
-from coderelay.policy.shell.command_dangers import find_danger, user_rule_dangers
+from coderelay.policy.shell.command_dangers import find_danger
 from coderelay.policy.shell.deny_and_ask_rule_matching import Spelling
 from coderelay.policy.shell.destructive_commands import Danger
 from coderelay.policy.shell.disk_facts import NO_FACTS, DiskFacts
@@ -30,12 +30,13 @@ from coderelay.policy.shell.parser import (
     read_script,
 )
 from coderelay.policy.shell.path_and_host_rule_matching import find_named, find_perhaps_reached, find_reached
-from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly
+from coderelay.policy.shell.programs.command_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.read_only_check import recognise, recognise_edit
 from coderelay.policy.shell.requested_rights import without_rights
+from coderelay.policy.shell.user_rule_dangers import UserRuleDangers
 from coderelay.protocol.calls import Right
 from coderelay.protocol.secret_paths import secret_word
-from coderelay.protocol.session_events import Mode, Preset
+from coderelay.protocol.session_setting_types import Mode, Preset
 from coderelay.protocol.translatable import join_texts, say
 
 _MOST_COMMANDS = 64
@@ -168,10 +169,9 @@ def assess(
 def _user_rule_danger(script: Script, rules: Rules, spelling: Spelling) -> Danger | None:
     """What the deny and ask rules say about the argument vectors of the literal reading, which are those that allow
     rules are compared with. So a rule denies, or asks about, whatever the same rule would allow."""
+    user_rules = UserRuleDangers(rules.commands, spelling)
     found = [
-        danger
-        for command in script.commands
-        for danger in user_rule_dangers([word.text for word in command.words], rules.commands, spelling)
+        danger for command in script.commands for danger in user_rules.of_words([word.text for word in command.words])
     ]
     return next((danger for danger in found if danger.refused), found[0] if found else None)
 
@@ -256,7 +256,8 @@ def _check_assignment(name: str, value: str) -> None:
 
 
 def _check_secret(word: Word) -> None:
-    """Refuses a word that, as the shell reads it, names a place of secrets. The raw text is checked in `danger`."""
+    """Refuses a word that, as the shell reads it, names a place of secrets. The raw text is checked by
+    `command_dangers`."""
     if secret := secret_word(word.text, glob=word.glob):
         raise NotReadOnly(say("it touches {path}, which may hold secrets", path=secret))
 

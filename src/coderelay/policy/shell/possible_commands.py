@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from coderelay.policy.shell.parser import MOST_CHARACTERS, Word, odd_character, parse
+from coderelay.policy.shell.programs.command_folders import NotReadOnly
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
-from coderelay.policy.shell.programs.options import NotReadOnly, Program
+from coderelay.policy.shell.programs.program_spec import Program
 from coderelay.policy.shell.programs.program_table import base_name, find_program
 from coderelay.policy.shell.programs.wrappers import unwrap
 from coderelay.policy.shell.tree_sitter_words import find_nodes, text_of, words_of

@@ -15,7 +15,7 @@ from coderelay.protocol.modes import MODE_NAMES, MODES, ModeSpec
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListModels, WhyNotRun
 from coderelay.protocol.query_results import ModelShown
-from coderelay.protocol.session_events import Mode, Think
+from coderelay.protocol.session_setting_types import Mode, Think
 
 _LEVELS: dict[str, Think] = {each: each for each in get_args(Think)}
 

@@ -34,7 +34,7 @@ from coderelay.protocol.errors import BadInput, CannotRun, CoderError, UnknownSe
 from coderelay.protocol.ids import SessionId, new_id
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListSessions, ListSettings, ShowDefaults, ShowSession, WhyNotRun
-from coderelay.protocol.session_events import Mode
+from coderelay.protocol.session_setting_types import Mode
 from coderelay.surfaces.editor.acp_dialect import Dialect
 from coderelay.surfaces.editor.connection_context import ConnectionContext
 from coderelay.surfaces.editor.editor_session import EditorSession

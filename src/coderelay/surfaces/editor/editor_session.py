@@ -31,7 +31,7 @@ from coderelay.protocol.ids import PromptId, TurnId, new_id
 from coderelay.protocol.live_updates import Live
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ShowContext, ShowHost, ShowSession
-from coderelay.protocol.session_events import Mode
+from coderelay.protocol.session_setting_types import Mode
 from coderelay.surfaces.editor.config_options import ConfigOptions
 from coderelay.surfaces.editor.connection_context import ConnectionContext
 from coderelay.surfaces.editor.editor_commands import available_commands, run_command

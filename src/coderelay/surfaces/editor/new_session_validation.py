@@ -8,7 +8,7 @@ from coderelay.acp.request_params import NewSession, WantedSettings
 from coderelay.client.i18n import t
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.modes import freer_mode, mode_called, stricter_mode
-from coderelay.protocol.session_events import Mode
+from coderelay.protocol.session_setting_types import Mode
 
 
 class AcceptedSettings(Struct, frozen=True):

@@ -29,7 +29,7 @@ from coderelay.protocol.commands import AnswerAsk
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import AskId, SessionId
 from coderelay.protocol.modes import MODE_NAMES
-from coderelay.protocol.session_events import Mode
+from coderelay.protocol.session_setting_types import Mode
 from coderelay.surfaces.editor.connection_context import ConnectionContext
 from coderelay.surfaces.editor.session_updates import SessionUpdates
 from coderelay.wire.errors import NoAnswer, PeerLost, RpcError

@@ -46,7 +46,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import CallId, MessageId, PromptId
 from coderelay.protocol.live_updates import Live, Notice, OutputDelta, TextDelta, ThinkingDelta
-from coderelay.protocol.session_events import Mode
+from coderelay.protocol.session_setting_types import Mode
 
 _TITLE = 300
 _TAIL = 8192  # characters of an output while its command runs

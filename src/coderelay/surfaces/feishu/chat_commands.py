@@ -14,7 +14,7 @@ from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.modes import MODES
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListAsks, ListFolders, ListSessions
-from coderelay.protocol.session_events import Mode
+from coderelay.protocol.session_setting_types import Mode
 from coderelay.surfaces.feishu.access_rules import person
 from coderelay.surfaces.feishu.chat_records import ChatKey, CurrentSession
 from coderelay.surfaces.feishu.chat_status import ChatStatus, state_of

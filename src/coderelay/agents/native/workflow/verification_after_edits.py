@@ -31,7 +31,7 @@ from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Unkno
 from coderelay.protocol.content import text_of
 from coderelay.protocol.events import MessageAdded, Verification
 from coderelay.protocol.ids import CallId, new_id
-from coderelay.protocol.session_events import Mode
+from coderelay.protocol.session_setting_types import Mode
 from coderelay.session.state import CallState, Entry
 from coderelay.tools.all_tools import SPECS
 from coderelay.tools.toolbox import Toolbox

@@ -8,15 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from coderelay.policy.shell.parser import Word
-from coderelay.policy.shell.programs.options import (
-    EVERY_USE,
-    Build,
-    CommandFolders,
-    NotReadOnly,
-    Options,
-    Program,
-    check,
-)
+from coderelay.policy.shell.programs.command_folders import CommandFolders, NotReadOnly
+from coderelay.policy.shell.programs.option_parser import Options, check
+from coderelay.policy.shell.programs.program_spec import EVERY_USE, Build, Program
 
 _INSTALL = frozenset(
     ("install", "i", "add", "ci", "update", "upgrade", "up", "outdated", "audit", "publish", "view", "info")

@@ -10,15 +10,9 @@ from collections.abc import Sequence
 from itertools import dropwhile
 
 from coderelay.policy.shell.parser import Word
-from coderelay.policy.shell.programs.options import (
-    Build,
-    CommandFolders,
-    NotReadOnly,
-    Operands,
-    Options,
-    Program,
-    check,
-)
+from coderelay.policy.shell.programs.command_folders import CommandFolders, NotReadOnly
+from coderelay.policy.shell.programs.option_parser import Operands, Options, check
+from coderelay.policy.shell.programs.program_spec import Build, Program
 from coderelay.protocol.translatable import say
 
 # Left out: --ext-diff and --textconv run programs, --output writes, -O opens a pager.

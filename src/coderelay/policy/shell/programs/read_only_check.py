@@ -6,8 +6,9 @@ from msgspec.structs import replace
 
 from coderelay.policy.shell.parser import Word
 from coderelay.policy.shell.programs.build_tools import PIP
+from coderelay.policy.shell.programs.command_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.git import has_git_table
-from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly, check
+from coderelay.policy.shell.programs.option_parser import check
 from coderelay.policy.shell.programs.program_table import system_name, system_program
 from coderelay.policy.shell.programs.system_utilities import lists_archive
 from coderelay.policy.shell.programs.wrappers import unwrap

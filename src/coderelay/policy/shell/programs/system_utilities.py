@@ -7,14 +7,9 @@ import re
 from collections.abc import Sequence
 
 from coderelay.policy.shell.parser import Word
-from coderelay.policy.shell.programs.options import (
-    Build,
-    CommandFolders,
-    NotReadOnly,
-    Options,
-    Program,
-    check_pattern,
-)
+from coderelay.policy.shell.programs.command_folders import CommandFolders, NotReadOnly
+from coderelay.policy.shell.programs.option_parser import Options, check_pattern
+from coderelay.policy.shell.programs.program_spec import Build, Program
 from coderelay.protocol.translatable import say
 
 _TESTS = {"-f", "-d", "-e", "-s", "-r", "-w", "-x", "-L", "-h"}
@@ -117,7 +112,37 @@ def recognise_ulimit(words: Sequence[Word], folders: CommandFolders) -> None:
         raise NotReadOnly("ulimit may change what the shell may use")
 
 
+_TELLS: dict[str, Program] = {  # what they tell is neither in files nor about them
+    "df": Program(Options(short="ahHiklPT", texts="tx", long=("--human-readable", "--total", "--output=?")),
+        only_names=True),
+    "bc": Program(Options(short="lqsw")),
+    "numfmt": Program(Options(long=("--to=", "--from=", "--suffix=", "--padding=", "--field=", "--round=",
+        "--format=", "--header=?"), text_operands=99)),
+    "getconf": Program(Options(text_operands=1, most_operands=1)),
+    "lscpu": Program(Options(most_operands=0)),
+    "sleep": Program(Options(text_operands=1, most_operands=1), only_names=True),
+    "seq": Program(Options(short="w", texts="sf", text_operands=3, numbers=True), only_names=True),
+    "pwd": Program(Options(short="LP", most_operands=0), only_names=True),
+    "whoami": Program(Options(most_operands=0)),
+    "id": Program(Options(short="gGnru", text_operands=1, most_operands=1), only_names=True),
+    "groups": Program(Options(most_operands=0)),
+    "uname": Program(Options(short="amnoprsv", long=("--all",), most_operands=0)),
+    "hostname": Program(Options(short="fis", most_operands=0)),
+    "nproc": Program(Options(long=("--all",), most_operands=0)),
+    "uptime": Program(Options(short="ps", most_operands=0)),
+    "free": Program(Options(short="bghkmt", most_operands=0)),
+    "arch": Program(Options(most_operands=0)),
+    "tty": Program(Options(most_operands=0)),
+    "locale": Program(Options(short="a", most_operands=0)),
+    "which": Program(Options(short="a", text_operands=99), only_names=True),
+    "type": Program(Options(short="atpP", text_operands=99), only_names=True),
+    "true": Program(Options(text_operands=99), only_names=True),
+    "false": Program(Options(text_operands=99), only_names=True),
+    ":": Program(Options(text_operands=99), only_names=True),
+    "exit": Program(Options(text_operands=1, most_operands=1)),
+}  # fmt: skip
 PLAIN: dict[str, Program] = {
+    **_TELLS,
     "echo": Program(recognise=recognise_echo, only_names=True),
     "printf": Program(recognise=recognise_printf, only_names=True),
     "test": Program(recognise=recognise_test, only_names=True),

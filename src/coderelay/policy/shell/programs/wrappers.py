@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 
 from coderelay.policy.shell.parser import Word
-from coderelay.policy.shell.programs.options import NotReadOnly, Program
+from coderelay.policy.shell.programs.command_folders import NotReadOnly
+from coderelay.policy.shell.programs.program_spec import Program
 from coderelay.protocol.translatable import say
 
 _OTHER_PERSON = "it runs with the rights of another user"

@@ -3,64 +3,14 @@
 A table lists what is known to be harmless. An option that is not in the table is not harmless.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from collections.abc import Sequence
 
 from msgspec import Struct
 
 from coderelay.policy.shell.parser import Word
+from coderelay.policy.shell.programs.command_folders import CommandFolders, NotReadOnly
 from coderelay.protocol.secret_paths import secret_place
 from coderelay.protocol.translatable import say
-
-# System files that every read-only program may read, because they hold no secrets.
-_EVERYBODYS = {
-    "/etc/os-release", "/etc/debian_version", "/proc/cpuinfo", "/proc/meminfo", "/proc/loadavg", "/proc/version",
-}  # fmt: skip
-
-
-class CommandFolders(Struct, frozen=True):
-    """The workspace folders as absolute paths; `at_root` says whether the command is still at the first one.
-
-    `reading` is true for a program that only reads, which may also read the public system files. `sandboxed` says
-    that what it starts by itself is confined. With `anywhere` every path counts as inside, because the person has
-    said so.
-    """
-
-    folders: tuple[str, ...] = ()
-    at_root: bool = True
-    reading: bool = False
-    sandboxed: bool = False
-    anywhere: bool = False
-
-    def holds(self, path: str) -> bool:
-        if self.anywhere:
-            return True
-        if ".." in path.split("/") or path.startswith("~"):
-            return False
-        if not path.startswith("/") or path == "/dev/null" or (self.reading and path in _EVERYBODYS):
-            return True
-        return any(path == folder or path.startswith(f"{folder}/") for folder in self._real_folders())
-
-    def is_root(self, path: str) -> bool:
-        return (path == "." and self.at_root) or (path.rstrip("/") in self._real_folders())
-
-    def _real_folders(self) -> tuple[str, ...]:
-        """The absolute folders without `/`, which would hold every path."""
-        return tuple(folder.rstrip("/") for folder in self.folders if folder.startswith("/") and folder.strip("/"))
-
-
-Recogniser = Callable[[Sequence[Word], CommandFolders], Sequence[Word] | None]
-"""Raises NotReadOnly unless the program only reads when it is given these words. Returns the command that the program
-starts in turn, if any, which must be recognised as well."""
-EVERY_USE: frozenset[str] = frozenset()
-
-
-class NotReadOnly(Exception):
-    """A command is not proved to be harmless; the `reason` says why."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 class Options(Struct, frozen=True):
@@ -216,70 +166,3 @@ def _check_files(paths: Sequence[str], folders: CommandFolders) -> None:
             raise NotReadOnly(say("{path} is outside the workspace", path=path))
         if secret := secret_place(path):
             raise NotReadOnly(say("it touches {path}, which may hold secrets", path=secret))
-
-
-class Build(Struct, frozen=True):
-    """One use of a program that runs tests or a build, or that `changes` files in a way that is easy to see.
-
-    Only the listed options are known. `signature_options` are those that a remembered command keeps, because with
-    them or without them the program runs or writes something else: `--fix`, but also `--check`. Operands are `files`
-    of the workspace, any of which may stand there, or `targets`, each of which does something of its own and is kept
-    too.
-    """
-
-    options: Options = Options()
-    signature_options: tuple[str, ...] = ()
-    operands: Literal["files", "targets"] = "files"
-    changes: bool = False
-
-
-class Program(Struct, frozen=True):
-    """All that is known about one program. The defaults describe a program about which nothing is known.
-
-    Proofs, which may allow a command: the program only reads when it is given the options in `reads`, or words that
-    `recognise` accepts, or one of the `version` options alone. It only makes files and folders when it is given the
-    options in `edits`. `builds` maps the words behind the program's name to what is known about that use.
-
-    What is read: `only_names` programs show names, sizes and times of files but not their contents. `searches` is
-    true for programs that look for a pattern in files, `whole` for those that may read all files of a folder.
-    `words_are_messages` says that the words are messages for people, and none of them is run.
-
-    Other commands in its words: `command_at` is how many operands of its own stand before the command that the
-    program starts, or None if it starts none. If `plain_start` is true, `unwrap` knows its options and finds that
-    command exactly. A command also stands behind each of the words in `command_after`. `adds_words` says that the
-    command gets more words than are written. `command_texts` says that `each` word may be the text of a command, or
-    that all words `joined` are one.
-
-    Interpreters run `commands` (a shell), `code` in another language, or a `file` in the present shell. A shell runs
-    the text behind `-c`, and behind the `text_options` that it has beside that one. The text of a shell with its
-    `own_syntax` may hold commands that bash would not see. `runs_input` says that the program runs its input, or
-    programs that its input names.
-
-    Danger: `danger` is the reason why a person is asked, `find_danger` finds it from the words, and `publishes` is a
-    subcommand that publishes something. `network` lists the subcommands that talk to other machines; EVERY_USE means
-    that the program always does. `fetches` says that what it prints comes from another machine.
-    """
-
-    reads: Options | None = None
-    recognise: Recogniser | None = None
-    version: tuple[str, ...] = ()
-    edits: Options | None = None
-    builds: Mapping[tuple[str, ...], Build] = {}
-    only_names: bool = False
-    searches: bool = False
-    whole: bool = False
-    words_are_messages: bool = False
-    command_at: int | None = None
-    plain_start: bool = False
-    command_after: tuple[str, ...] = ()
-    adds_words: bool = False
-    command_texts: Literal["", "each", "joined"] = ""
-    interprets: Literal["", "commands", "code", "file"] = ""
-    text_options: tuple[str, ...] = ()
-    own_syntax: bool = False
-    runs_input: bool = False
-    danger: str = ""
-    find_danger: Callable[[Sequence[str]], str | None] | None = None
-    publishes: str = ""
-    network: frozenset[str] | None = None
-    fetches: bool = False

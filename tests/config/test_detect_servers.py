@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from coderelay.models.known_providers import ProviderSettings
 from coderelay.models.local.running_servers import PROVIDERS, RunningServer, find_servers
 from coderelay.models.model_registry import ModelRegistry
+from coderelay.models.provider_settings import ProviderSettings
 from tests.guide.no_model_servers import nobody_listens
 from tests.models.raw_server import RawConnection, Talk, answers, in_loop, raw_server
 from tests.patience import PATIENCE

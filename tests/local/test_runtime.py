@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from coderelay.models.json_schema_chat.model import SchemaChat
-from coderelay.models.known_providers import ProviderSettings
 from coderelay.models.local.installed_weights import Weights, WeightsFolder
 from coderelay.models.local.model import LocalModels
 from coderelay.models.model import Completion, Piece, Request
 from coderelay.models.model_card import Card
 from coderelay.models.model_registry import ModelRegistry
 from coderelay.models.openai_chat.model import OpenAIChat
+from coderelay.models.provider_settings import ProviderSettings
 from coderelay.protocol.content import Text
 from coderelay.protocol.errors import CannotRun, ModelFailed
 from coderelay.session.model_messages import UserMessage

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from coderelay.agents.native.loop_detection import REPEATED
-from coderelay.agents.native.turn_steps import NativeSettings
+from coderelay.agents.native.native_settings import NativeSettings
 from coderelay.app import App
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession, SendPrompt

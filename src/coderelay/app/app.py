@@ -11,7 +11,7 @@ from coderelay.agents.agent import Agent
 from coderelay.agents.guide.guide_agent import GuideAgent
 from coderelay.agents.native.compaction import CompactionSettings
 from coderelay.agents.native.native_agent import NativeAgent
-from coderelay.agents.native.turn_steps import NativeSettings
+from coderelay.agents.native.native_settings import NativeSettings
 from coderelay.agents.native.workflow.workflow_settings import VerificationSettings, WorkflowSettings
 from coderelay.app.mcp_servers import ConfiguredAndLentServers
 from coderelay.app.this_machine import ThisMachine

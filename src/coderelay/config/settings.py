@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import Meta, Struct
 
-from coderelay.models.known_providers import ProviderSettings
+from coderelay.models.provider_settings import ProviderSettings
 from coderelay.protocol.language_files import LANGUAGES
 from coderelay.protocol.session_setting_types import Mode, Persistence, Preset
 

@@ -3,23 +3,9 @@
 To add a provider, add its record to `KNOWN` here and its models to `catalog.json`.
 """
 
-from typing import Literal
-
 from msgspec import Struct
 
-from coderelay.models.model_card import Card
-
-Kind = Literal["anthropic", "openai-chat", "openai-responses"]
-
-
-class ProviderSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a person may configure (`providers.<name>`). The key itself is never in a file of ours, only the name of
-    its variable. `models` are names, or names with their cards."""
-
-    kind: Kind | None = None
-    base_url: str | None = None
-    api_key_env: str | None = None
-    models: tuple[str, ...] | dict[str, Card] = ()
+from coderelay.models.provider_settings import WireForm
 
 
 class Provider(Struct, frozen=True, omit_defaults=True):
@@ -27,12 +13,12 @@ class Provider(Struct, frozen=True, omit_defaults=True):
     the one people are told of. A provider without `keys` needs no key. `example` is the model for a person who has a
     key and names no model."""
 
-    kind: Kind
+    kind: WireForm
     base_url: str
     keys: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
     names: tuple[str, ...] = ()  # variables that may name the model to use
-    own_kind: Kind | None = None  # the wire format at `base_url` itself, if other addresses speak another one
+    own_kind: WireForm | None = None  # the wire format at `base_url` itself, if other addresses speak another one
     example: str = ""
 
 

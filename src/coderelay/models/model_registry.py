@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 from coderelay.http.address import parse_address, without_user
 from coderelay.models.api_client import ApiClient
 from coderelay.models.catalog import card_of, cheap_of, full_name, models_of
-from coderelay.models.known_providers import KNOWN, Kind, Provider, ProviderSettings
+from coderelay.models.known_providers import KNOWN, Provider
 from coderelay.models.model import Model
 from coderelay.models.model_card import Card
+from coderelay.models.provider_settings import ProviderSettings, WireForm
 from coderelay.protocol.errors import CannotRun, ModelFailed
 from coderelay.protocol.translatable import say
 
@@ -34,7 +35,7 @@ class ModelRegistry:
         card = self.card(model)
         return _form(kind, card)(model, card, api_client)
 
-    def api_client_of(self, model: str) -> tuple[Kind, ApiClient]:
+    def api_client_of(self, model: str) -> tuple[WireForm, ApiClient]:
         """Where a model that does not run from weights is served, and the wire format there. Raises CannotRun."""
         name, provider = self._find(model)
         kind, base_url = self._kind_and_address(name, provider)
@@ -154,7 +155,7 @@ class ModelRegistry:
         _, colon, rest = model.partition(":")
         return f"openai:{rest.strip() or (not colon and model) or KNOWN['openai'].example}"
 
-    def _kind_and_address(self, name: str, provider: Provider) -> tuple[Kind, str]:
+    def _kind_and_address(self, name: str, provider: Provider) -> tuple[WireForm, str]:
         settings = self._settings.get(name, ProviderSettings())
         variable = next((each for each in provider.addresses if self._value(each)), "")
         where = settings.base_url or (self._value(variable) and _as_address(name, self._value(variable)))
@@ -165,7 +166,7 @@ class ModelRegistry:
         own = provider.own_kind if base_url.rstrip("/") == provider.base_url else None
         return settings.kind or own or provider.kind, base_url
 
-    def _api_client(self, name: str, provider: Provider, kind: Kind, base_url: str, model: str) -> ApiClient:
+    def _api_client(self, name: str, provider: Provider, kind: WireForm, base_url: str, model: str) -> ApiClient:
         key, variable = self._key(name, provider, model)
         known = f"{kind} {base_url} {variable}"
         if known not in self._api_clients:
@@ -201,7 +202,7 @@ class ModelRegistry:
         return self._env.get(variable, "").strip()
 
 
-def _form(kind: Kind, card: Card) -> Callable[[str, Card, ApiClient], Model]:
+def _form(kind: WireForm, card: Card) -> Callable[[str, Card, ApiClient], Model]:
     """The client class for a wire format. Only the one that is used is imported."""
     match kind:
         case "anthropic":
@@ -222,7 +223,7 @@ def _form(kind: Kind, card: Card) -> Callable[[str, Card, ApiClient], Model]:
             return OpenAIChat
 
 
-def _headers(kind: Kind, key: str, variable: str) -> dict[str, str]:
+def _headers(kind: WireForm, key: str, variable: str) -> dict[str, str]:
     if kind == "anthropic":
         bearer = variable == "ANTHROPIC_AUTH_TOKEN"
         sent = {"authorization": f"Bearer {key}"} if bearer else {"x-api-key": key}

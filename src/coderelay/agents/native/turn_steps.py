@@ -1,39 +1,32 @@
 """The steps of a native turn: ask the model, run its calls, check the work, compact a long history; with retries."""
 
-import asyncio
 from collections.abc import Sequence
-from contextlib import aclosing
-from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from coderelay.agents.agent import Turn
 from coderelay.agents.native import compaction
-from coderelay.agents.native.compaction import CompactionSettings
 from coderelay.agents.native.loop_detection import REPEATED, find_repeated, was_warned
+from coderelay.agents.native.native_settings import NativeSettings
 from coderelay.agents.native.prompt.notes import Offered, current_notes, new_notes
 from coderelay.agents.native.prompt.system_prompt import system_prompt
+from coderelay.agents.native.streamed_answer import ModelChanged, StreamedAnswer
 from coderelay.agents.native.turn_tools import TurnTools
-from coderelay.agents.native.workflow.workflow_settings import WorkflowSettings
 from coderelay.agents.native.workflow.workflow_triggers import has_edited, may_be_complex
-from coderelay.models.api_errors import FIRST_SECONDS, pause_before_retry
-from coderelay.models.model import Completion, Model, Models, Request, TextPiece, ThinkingPiece
+from coderelay.models.model import Completion, Model, Models, Request
 from coderelay.models.text_tool_calls import with_text_call
-from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.calls import Call, Outcome
-from coderelay.protocol.content import Block, Note, Text, Thinking, text_of
+from coderelay.protocol.content import Note, text_of
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import HistoryCompacted, MessageAdded
-from coderelay.protocol.ids import CallId, MessageId, new_id
-from coderelay.protocol.live_updates import Notice, TextDelta, ThinkingDelta
-from coderelay.protocol.query_results import SkillShown, SubagentShown
+from coderelay.protocol.ids import CallId, new_id
+from coderelay.protocol.live_updates import Notice
+from coderelay.protocol.query_results import SkillShown
 from coderelay.protocol.translatable import say
 from coderelay.session.model_messages import Message, Transcript, UserMessage, with_notes
 from coderelay.session.state import State
 from coderelay.session.turn_events import calls_to_run
-from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
 
@@ -44,23 +37,6 @@ MOST_CALLS = 64
 """The most calls in one message. If there are more, none of them is run, because no person could review them all."""
 
 _SUMMARY_WINDOW = 0.5  # the largest share of its context window that the summariser is given to read
-
-
-class NativeSettings(Struct, frozen=True):
-    """`home` is the folder with the person's own instructions. `retry_seconds` is the first pause before a failed
-    request is retried, 0 for no retries. `skills` are those the model may choose from, `subagents` those it may give
-    tasks to by name, `tools` are extra tools of this folder, and `notes` are messages for people."""
-
-    home: str
-    disabled_tools: tuple[str, ...] = ()
-    compaction: CompactionSettings = CompactionSettings()
-    retry_seconds: float = FIRST_SECONDS
-    secrets: Secrets = field(default_factory=Secrets)
-    workflow: WorkflowSettings = WorkflowSettings()
-    skills: tuple[SkillShown, ...] = ()
-    subagents: tuple[SubagentShown, ...] = ()
-    tools: tuple[Tool[Any], ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 class TurnSteps:
@@ -86,6 +62,7 @@ class TurnSteps:
         self._transcript = Transcript()
         self._agent = turn.settings.agent
         self._model = models.open(turn.settings.model)
+        self._streamed = StreamedAnswer(turn, settings.retry_seconds, self._current_model)
 
     async def ask_model(self) -> None:
         if await self._begin_list() or await self._read_named_file():
@@ -217,7 +194,7 @@ class TurnSteps:
         window = int(summariser.card.context * _SUMMARY_WINDOW)
         told = compaction.summariser_input(self._turn.state, dropped, window)
         request = Request(compaction.SUMMARISER, [UserMessage(told)], think="off")
-        _, completion = await self._answer(summariser, request, shown=False)
+        _, completion = await self._streamed.receive(summariser, request, shown=False)
         if completion.stop_reason == "refusal" or not text_of(completion.blocks).strip():
             raise ModelFailed("the model made no summary")
         return completion
@@ -246,8 +223,8 @@ class TurnSteps:
         messages = with_notes(self._transcript.update(state), notes)
         request = self._request(model, messages)
         try:
-            message_id, completion = await self._answer(model, request, notes=notes)
-        except _ModelChanged:
+            message_id, completion = await self._streamed.receive(model, request, notes=notes)
+        except ModelChanged:
             return  # the next step asks the new model
         completion = with_text_call(completion, request.tools)
         calls = _with_unique_ids(completion.calls, state.calls)
@@ -289,88 +266,6 @@ class TurnSteps:
     def _request(self, model: Model, messages: Sequence[Message]) -> Request:
         turn = self._turn
         return Request(self._system(model), messages, self._toolbox.specs, turn.settings.think, turn.session)
-
-    async def _answer(
-        self, model: Model, request: Request, *, notes: Sequence[Note] = (), shown: bool = True
-    ) -> tuple[MessageId, Completion]:
-        """Send a request, and retry it after a pause for as long as a retry may help."""
-        tries = 0
-        while True:
-            tries += 1
-            message_id, heard = MessageId(new_id()), _PartialMessage()
-            try:
-                return message_id, await self._hear(model, request, message_id, heard, shown)
-            except ModelFailed as failed:
-                pause = pause_before_retry(failed, tries, self._settings.retry_seconds)
-                if pause is None:
-                    raise
-                self._turn.show(Notice(_trying_again(failed.message, pause)))
-                await asyncio.sleep(pause)
-                if shown and self._current_model() is not model:
-                    raise _ModelChanged from failed
-            except asyncio.CancelledError:
-                if shown:
-                    await asyncio.shield(self._keep_partial(model, message_id, heard, notes))
-                raise
-
-    async def _hear(
-        self, model: Model, request: Request, message_id: MessageId, heard: "_PartialMessage", shown: bool
-    ) -> Completion:
-        async with aclosing(model.stream(request)) as pieces:
-            async for piece in pieces:
-                match piece:
-                    case TextPiece(text):
-                        heard.text.write(text)
-                        if shown:
-                            self._turn.show(TextDelta(message_id, text))
-                    case ThinkingPiece(text):
-                        heard.thinking.write(text)
-                        if shown:
-                            self._turn.show(ThinkingDelta(message_id, text))
-                    case Completion():
-                        if not piece.blocks and not piece.calls:
-                            raise ModelFailed("the model gave an empty answer", retryable=True)
-                        return piece
-        raise ModelFailed("the model ended without an answer", retryable=True)
-
-    async def _keep_partial(
-        self, model: Model, message_id: MessageId, heard: "_PartialMessage", notes: Sequence[Note]
-    ) -> None:
-        """When the turn is stopped in mid-answer, keep the text that was shown. Incomplete calls are dropped."""
-        state = self._turn.state
-        if not heard.text.tell() or state.turn is None or not state.turn.stop_requested:
-            return
-        message = MessageAdded(
-            message_id=message_id,
-            turn_id=self._turn.id,
-            model=model.id,
-            blocks=heard.blocks(),
-            stop_reason="cancelled",
-            notes=tuple(notes),
-        )
-        await self._turn.add(message, [], final=False)
-
-
-def _trying_again(problem: str, pause: float) -> str:
-    if pause < 1:
-        return say("{problem}; retrying", problem=problem)
-    return say("{problem}; retrying in {seconds} s", problem=problem, seconds=f"{pause:.0f}")
-
-
-class _ModelChanged(Exception):
-    """The person chose another model while a failing one was being retried."""
-
-
-class _PartialMessage:
-    """The part of a message that has been received so far."""
-
-    def __init__(self) -> None:
-        self.text = StringIO()
-        self.thinking = StringIO()
-
-    def blocks(self) -> tuple[Block, ...]:
-        thinking = self.thinking.getvalue()
-        return (*([Thinking(thinking)] if thinking else []), Text(self.text.getvalue()))
 
 
 def _too_many(calls: int) -> str:

@@ -109,18 +109,6 @@ async def _new_session(
     return ChosenSession(session, outcome.head, detected=found)
 
 
-def restored_files_message(app: App) -> str:
-    """A message about files that git obeys, which commands of a killed process had changed and which were now put
-    back or moved aside; usually empty."""
-    restored = app.workspaces.recover()
-    if not restored:
-        return ""
-    return t(
-        "a killed process had changed files that control what git runs; restored or moved aside (*.moved-*): {paths}",
-        paths=", ".join(map(visible, restored)),
-    )
-
-
 async def _known_session(client: Client, options: argparse.Namespace, folder: str) -> Summary | None:
     if options.resume not in (None, PICK):
         return await find_session(client, options.resume, t("`coder sessions` lists all sessions."))

@@ -3,10 +3,10 @@
 import os
 from collections.abc import Mapping
 
-from coderelay.models.known_providers import ProviderSettings
 from coderelay.models.local.installed_weights import WeightsFolder
 from coderelay.models.local.running_servers import find_servers
 from coderelay.models.model_registry import ModelRegistry
+from coderelay.models.provider_settings import ProviderSettings
 from coderelay.protocol.errors import CoderError
 
 

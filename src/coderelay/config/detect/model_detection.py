@@ -15,7 +15,8 @@ from msgspec import Struct
 
 from coderelay.config.detect.other_agents_settings import LearnedVariables, learn
 from coderelay.config.load import Config
-from coderelay.models.known_providers import KNOWN, Provider, ProviderSettings
+from coderelay.models.known_providers import KNOWN, Provider
+from coderelay.models.provider_settings import ProviderSettings
 from coderelay.protocol.translatable import say
 
 GUIDE = "guide"

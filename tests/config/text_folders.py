@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from coderelay.config.skills_and_commands.discovery import TextFolder, TextKind, places_of
-from coderelay.config.skills_and_commands.texts_to_trust import folder_texts
+from coderelay.config.trust_review import texts_of_folder
 
 
 class Shelf:
@@ -30,4 +30,5 @@ class Shelf:
 
     def trusted(self) -> dict[str, str]:
         """What a person agrees to who trusts the folder now."""
-        return folder_texts(home=str(self.home), user_home=str(self.user), folder=str(self.folder))
+        found = texts_of_folder(home=str(self.home), user_home=str(self.user), folder=str(self.folder))
+        return {each.key: each.digest for each in found}

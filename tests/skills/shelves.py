@@ -4,8 +4,8 @@ from pathlib import Path
 
 import msgspec
 
-from coderelay.config.skills_and_commands.texts_to_trust import folder_texts
 from coderelay.config.trust import trust
+from coderelay.config.trust_review import texts_of_folder
 
 HEAD = "---\nname: {name}\ndescription: {description}\n{more}---\n{text}\n"
 
@@ -36,5 +36,6 @@ def put_config(home: Path, **keys: object) -> None:
 
 def trust_all(home: Path, folder: Path) -> None:
     """As a person does who has looked at everything there."""
-    texts = folder_texts(home=str(home), user_home=str(home.parent / "person"), folder=str(folder))
+    found = texts_of_folder(home=str(home), user_home=str(home.parent / "person"), folder=str(folder))
+    texts = {each.key: each.digest for each in found}
     trust(str(home), str(folder), texts=texts)

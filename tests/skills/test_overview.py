@@ -11,7 +11,7 @@ from coderelay.agents.native.native_agent import NativeAgent
 from coderelay.app import App
 from coderelay.client.client import AT_THE_MACHINE
 from coderelay.client.command_catalog import completions
-from coderelay.client.context_usage_text import context_in_words
+from coderelay.client.commands.session_info import context_in_words
 from coderelay.client.slash_commands import COMMANDS, SessionCommands
 from coderelay.client.tool_and_agent_lists import tools_in_words
 from coderelay.client.typed_line import PromptToSend, Slash

@@ -1,7 +1,8 @@
 """Wires MCP servers: those of a folder's configuration, and those that clients have lent to a session. Without any of
 them, the MCP code is not loaded."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,10 @@ from coderelay.workspace.processes.processes import Processes
 if TYPE_CHECKING:
     from coderelay.agents.native.turn_tools import ExtraTools
     from coderelay.tools.mcp.folder_servers import McpServers
+    from coderelay.tools.mcp.mcp_tool import McpTool
     from coderelay.tools.mcp.restarting_server import ServerLimits
     from coderelay.tools.mcp.server_pool import ServerPool
+
 
 Lent = Mapping[str, LentServer]
 """The MCP servers that a client has lent to a session, by name."""
@@ -40,9 +43,7 @@ class ConfiguredAndLentServers:
         found = self._groups(cwd, state, lent)
         if len(found) < 2:
             return found[0] if found else None
-        from coderelay.tools.mcp.combined_servers import CombinedServers  # loaded with the first server that is lent
-
-        return CombinedServers(found)
+        return _CombinedServers(found)
 
     def servers(self, cwd: str, state: State, lent: Lent) -> Servers:
         found = self._groups(cwd, state, lent)
@@ -92,3 +93,29 @@ class ConfiguredAndLentServers:
     async def close(self) -> None:
         if self._pool is not None:
             await self._pool.close()
+
+
+class _CombinedServers:
+    """The servers of a folder and those that are lent to a session in it, as one."""
+
+    def __init__(self, servers: "Sequence[McpServers]") -> None:
+        self._servers = servers
+
+    async def ready(self) -> None:
+        await asyncio.gather(*(each.ready() for each in self._servers))
+
+    async def ready_for(self, names: Collection[str]) -> None:
+        """The server that has a tool is not known, so all are waited for."""
+        for each in self._servers:
+            await each.ready_for([name for name in names if not self._has(name)])
+
+    @property
+    def tools(self) -> "list[McpTool]":
+        return [tool for each in self._servers for tool in each.tools]
+
+    @property
+    def notes(self) -> list[str]:
+        return [note for each in self._servers for note in each.notes]
+
+    def _has(self, name: str) -> bool:
+        return any(tool.spec.name == name for tool in self.tools)

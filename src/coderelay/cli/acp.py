@@ -53,8 +53,10 @@ async def _run_on_stdio() -> int:
 
 
 async def _run_server(url: str) -> int:
-    from coderelay.cli.startup.acp_listen_url import listen_at  # imported late: editors do not connect, they start us
-    from coderelay.surfaces.editor.websocket_server import serve_clients
+    from coderelay.surfaces.editor.websocket_server import (  # imported late: editors do not connect, they start us
+        listen_at,
+        serve_clients,
+    )
 
     endpoint = listen_at(url)
 

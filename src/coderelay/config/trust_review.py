@@ -13,8 +13,9 @@ from msgspec import Struct
 
 from coderelay.config.setting_layers import folder_settings, person_settings
 from coderelay.config.settings import Settings
-from coderelay.config.skills_and_commands.discovery import FoundText
-from coderelay.config.skills_and_commands.texts_to_trust import texts_of_folder
+from coderelay.config.skills_and_commands.custom_commands import command_texts
+from coderelay.config.skills_and_commands.discovery import FoundText, places_of
+from coderelay.config.skills_and_commands.skills import skill_texts
 from coderelay.config.trust import is_trusted, trust, trusted_texts
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.query_results import TrustShown, UntrustedSetting, UntrustedText
@@ -57,6 +58,18 @@ def trust_reviewed(home: str, user_home: str, folder: str, digest: str) -> bool:
         return False
     trust(home, folder, found.wanted, found.texts)
     return True
+
+
+def texts_of_folder(*, home: str, user_home: str, folder: str) -> list[FoundText]:
+    """The folder's texts as they are now, trusted or not."""
+    unread: list[str] = []  # dropped: a text that cannot be read is not used either, and the lookup says so
+    skills = places_of("skills", home=home, user_home=user_home, folder=folder)
+    commands = places_of("commands", home=home, user_home=user_home, folder=folder)
+    agents = places_of("agents", home=home, user_home=user_home, folder=folder)
+    return [
+        *(text for place in skills if place.folder for text in skill_texts(place, unread)),
+        *(text for place in (*commands, *agents) if place.folder for text in command_texts(place, unread)),
+    ]
 
 
 def _settings(wanted: Mapping[str, Any], files: Mapping[str, str]) -> Iterable[UntrustedSetting]:

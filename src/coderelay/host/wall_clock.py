@@ -1,10 +1,6 @@
 """The time of day, in milliseconds since 1970."""
 
 import time
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
 
 
 def now() -> int:

@@ -8,7 +8,7 @@ from coderelay.app import App
 from coderelay.cli.startup.interrupts import run_loop
 from coderelay.cli.startup.python_gc import enable_garbage_collection
 from coderelay.client.coder_error_text import error_in_words
-from coderelay.client.i18n import retell, speak
+from coderelay.client.i18n import retell, speak, t
 from coderelay.client.visible_text import visible
 from coderelay.config.detect.other_agents_settings import learn
 from coderelay.config.load import load
@@ -49,3 +49,15 @@ async def _run(work: Callable[[Host], Awaitable[int]], app: App) -> int:
         return await work(host)
     finally:
         await app.close(host)
+
+
+def restored_files_message(app: App) -> str:
+    """A message about files that git obeys, which commands of a killed process had changed and which were now put
+    back or moved aside; usually empty."""
+    restored = app.workspaces.recover()
+    if not restored:
+        return ""
+    return t(
+        "a killed process had changed files that control what git runs; restored or moved aside (*.moved-*): {paths}",
+        paths=", ".join(map(visible, restored)),
+    )

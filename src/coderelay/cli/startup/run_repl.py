@@ -8,8 +8,7 @@ from contextlib import suppress
 from coderelay.app import App
 from coderelay.cli.startup.choose_session import ChosenSession, choose_session
 from coderelay.cli.startup.current_person import current_person
-from coderelay.cli.startup.open_app import new_app
-from coderelay.cli.startup.restored_files import restored_files_message
+from coderelay.cli.startup.open_app import new_app, restored_files_message
 from coderelay.cli.startup.untrusted_notice import untrusted_everything
 from coderelay.client.client import AT_THE_MACHINE, Client
 from coderelay.client.coder_error_text import error_in_words

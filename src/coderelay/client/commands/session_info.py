@@ -3,7 +3,6 @@
 from coderelay import __version__
 from coderelay.client.client import Client
 from coderelay.client.commands.command import ONLY_SHOWS, SHOW, Context, SlashCommand
-from coderelay.client.context_usage_text import context_in_words
 from coderelay.client.i18n import retell, t
 from coderelay.client.permission_ask_text import sandbox_in_words
 from coderelay.client.permissions_overview_text import profile_in_words, unconfined_note
@@ -24,6 +23,9 @@ from coderelay.protocol.queries import (
     ShowPermissions,
     ShowSession,
     WhyWaiting,
+)
+from coderelay.protocol.query_results import (
+    ContextShown,
 )
 
 
@@ -69,6 +71,29 @@ async def cost(here: Context, _: str) -> str:
     parts = (await here.client.get(ShowContext(here.session))).parts
     filled = t("{tokens} tokens of the context window used", tokens=f"{sum(size for _, size in parts):,}")
     return f"{spent}\n{filled}"
+
+
+def context_in_words(shown: ContextShown) -> str:
+    used = sum(tokens for _, tokens in shown.parts)
+    parts = [(t(part), tokens) for part, tokens in shown.parts]
+    rows = [*parts, *([(t("free"), max(0, shown.window - used))] if shown.window else [])]
+    name = max((width_of(part) for part, _ in rows), default=0)
+    number = max((len(f"{tokens:,}") for _, tokens in rows), default=0)
+    lines = [
+        f"  {padded(part, name)}  {f'{tokens:,}'.rjust(number)}{_share(tokens, shown.window)}"
+        for part, tokens in rows
+    ]
+    how = t("counted by the provider; the breakdown is an estimate") if shown.counted else t("estimated")
+    first = t("{model}: {used} tokens, {how}", model=shown.model, used=_of(used, shown.window), how=how)
+    return "\n".join([first, *lines])
+
+
+def _of(used: int, window: int) -> str:
+    return t("{used} of {window}", used=f"{used:,}", window=f"{window:,}") if window else f"{used:,}"
+
+
+def _share(tokens: int, window: int) -> str:
+    return f"  {100 * tokens / window:5.1f} %" if window else ""
 
 
 COMMANDS = (

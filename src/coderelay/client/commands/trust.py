@@ -1,12 +1,13 @@
 """`/trust`: show what the folder brings that is not trusted yet, and trust exactly what was shown."""
 
+from itertools import groupby
+
 from coderelay.client.commands.command import MODEL, Context, SlashCommand
 from coderelay.client.i18n import t
-from coderelay.client.trust_text import trust_in_words
 from coderelay.protocol.commands import TrustFolder
 from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.queries import ShowTrust
-from coderelay.protocol.query_results import TrustShown
+from coderelay.protocol.query_results import TrustShown, UntrustedText
 
 _CODE_LENGTH = 6
 
@@ -35,11 +36,27 @@ def _review(here: Context, shown: TrustShown) -> str:
         "If you trust it, its commands and rules apply like your own. To trust exactly this: /trust {code}",
         code=_code(shown),
     )
-    return f"{trust_in_words(shown)}\n\n{how}"
+    return f"{_in_full(shown)}\n\n{how}"
 
 
 def _code(shown: TrustShown) -> str:
     return shown.digest[:_CODE_LENGTH]
+
+
+def _in_full(shown: TrustShown) -> str:
+    """Everything that would be trusted: settings by file, then the text of each file."""
+    by_file = groupby(shown.settings, lambda each: each.file)
+    settings = [
+        "\n".join([t("{file} sets:", file=file), *(f"  {each.key} = {each.value}" for each in group)])
+        for file, group in by_file
+    ]
+    return "\n\n".join([*settings, *map(_whole, shown.texts)])
+
+
+def _whole(text: UntrustedText) -> str:
+    what = t("changed") if text.changed else t("new")
+    lines = text.text.rstrip().splitlines() or [t("(empty)")]
+    return "\n".join([f"{text.path}  ({what})", *(f"  │ {line}".rstrip() for line in lines)])
 
 
 COMMANDS = (

@@ -4,6 +4,7 @@ import ipaddress
 import os
 from collections.abc import Awaitable
 from http import HTTPStatus
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 from websockets.asyncio.server import ServerConnection, serve
@@ -12,17 +13,19 @@ from websockets.http11 import Request, Response
 from coderelay.acp.request_params import Initialize
 from coderelay.client.client import Client
 from coderelay.protocol.asks import By
+from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import new_id
+from coderelay.protocol.translatable import say
 from coderelay.surfaces.editor.acp_dialect import Dialect
 from coderelay.surfaces.editor.editor_connection import EditorConnection
 from coderelay.surfaces.editor.iflow_dialect import IflowDialect, is_iflow
 from coderelay.surfaces.editor.joined_chunks import joined_chunks
-from coderelay.surfaces.local_listener import Listening
+from coderelay.surfaces.local_listener import Listening, listen
 from coderelay.wire.transport import MOST_BYTES
 from coderelay.wire.websocket_transport import WebSocketTransport
 
-PORT = 8090
-PATH = "/acp"
+_PORT = 8090
+_PATH = "/acp"
 _MOST_FRAME_BYTES = MOST_BYTES + (1 << 20)  # what is only a little too large can be answered
 _SILENCE_SECONDS = 0.05
 _PAUSE_SECONDS = 0.002
@@ -38,6 +41,23 @@ class Endpoint(Struct, frozen=True):
     @property
     def url(self) -> str:
         return self.listening.url.replace("http:", "ws:", 1) + self.path
+
+
+def listen_at(url: str) -> Endpoint:
+    """Listen at the address of `--listen`. Without a port, it is 8090 or the next that is free; without a path, /acp.
+    Raises BadInput and CannotRun."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise _wrong(url) from error
+    if not host or parts.scheme != "ws" or parts.username is not None or parts.query or parts.fragment:
+        raise _wrong(url)
+    return Endpoint(listen(host, port, _PORT), parts.path if parts.path not in ("", "/") else _PATH)
+
+
+def _wrong(url: str) -> BadInput:
+    return BadInput(say("--listen needs an address like ws://127.0.0.1:8090/acp, not {url}", url=repr(url)))
 
 
 async def serve_clients(client: Client, by: By, endpoint: Endpoint, until: Awaitable[object]) -> None:

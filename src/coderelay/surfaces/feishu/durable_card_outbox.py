@@ -25,7 +25,6 @@ from coderelay.surfaces.feishu.card_record import (
 )
 from coderelay.surfaces.feishu.card_sender import CardSender, SentCard
 from coderelay.surfaces.feishu.lark_api import PlatformError
-from coderelay.surfaces.feishu.outgoing_message_order import MessageOrder
 from coderelay.surfaces.feishu.rate_limits import call_limits, card_limit
 
 _LEASE_MS = 20_000
@@ -58,7 +57,7 @@ class DurableCardOutbox:
         self._pace = pace
         self._me = new_id()
         self._last_created = 0
-        self._order = MessageOrder()
+        self._order = _MessageOrder()
         self._sending: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()
         self._texts: dict[str, str] = {}
@@ -333,3 +332,39 @@ def _is_hopeless(record: CardRecord, error: PlatformError, now: int) -> bool:
     if error.trouble in ("gone", "permission", "refused") and error.code:
         return True
     return record.attempts >= _UNKNOWN_ATTEMPTS
+
+
+class _MessageOrder:
+    """Those of one chat are sent in the order in which they came, one after the other. Without it, a short message
+    would overtake the one before it, for which two calls are needed."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, str] = {}  # the key of the last message of each chat
+        self._chats: dict[str, str] = {}
+        self._sent: dict[str, asyncio.Event] = {}
+        self._before: dict[str, asyncio.Event] = {}
+
+    def enter(self, key: str, chat_id: str) -> None:
+        """A new message comes after those that have entered before it."""
+        if key in self._sent:
+            return
+        before = self._sent.get(self._last.get(chat_id, ""))
+        if before is not None:
+            self._before[key] = before
+        self._sent[key] = asyncio.Event()
+        self._chats[key] = chat_id
+        self._last[chat_id] = key
+
+    async def turn(self, key: str) -> None:
+        """Wait until the message before this one has left."""
+        if (before := self._before.get(key)) is not None:
+            await before.wait()
+
+    def leave(self, key: str) -> None:
+        """The message is sent, or will not be sent by this bot for now."""
+        self._before.pop(key, None)
+        if (sent := self._sent.pop(key, None)) is not None:
+            sent.set()
+            chat_id = self._chats.pop(key)
+            if self._last.get(chat_id) == key:
+                del self._last[chat_id]

@@ -28,7 +28,6 @@ from coderelay.protocol.commands import (
     SendPrompt,
     StopTurn,
 )
-from coderelay.protocol.content import text_of
 from coderelay.protocol.events import (
     AnyEvent,
     AskOpened,
@@ -42,6 +41,7 @@ from coderelay.protocol.events import (
     TurnStarted,
 )
 from coderelay.protocol.ids import AskId, PromptId, SessionId, new_id
+from coderelay.protocol.message_content import text_of
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.session_setting_types import Mode
 from tests.model_server import ModelServer, Script, model_server

@@ -25,10 +25,10 @@ from coderelay.models.model_registry import ModelRegistry
 from coderelay.protocol.asks import By
 from coderelay.protocol.calls import Call
 from coderelay.protocol.commands import CreateSession, SendPrompt
-from coderelay.protocol.content import Text
 from coderelay.protocol.events import Recorded, TurnEnded
 from coderelay.protocol.ids import CallId, PromptId, SessionId, new_id
 from coderelay.protocol.live_updates import TextDelta
+from coderelay.protocol.message_content import Text
 from coderelay.protocol.usage_and_cost import Usage
 
 SESSIONS = 1000

@@ -26,7 +26,7 @@ from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket
 
 from coderelay.client.client import NO_CAPABILITIES
-from coderelay.client.lent_resources import Lent
+from coderelay.client.lent_resource_types import Lent
 from coderelay.protocol.asks import By
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import MessageId, SessionId

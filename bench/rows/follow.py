@@ -18,8 +18,8 @@ from coderelay.models.model_card import Card
 from coderelay.models.model_registry import ModelRegistry
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession, CreateSession, SendPrompt
-from coderelay.protocol.content import Text
 from coderelay.protocol.ids import PromptId, SessionId, new_id
+from coderelay.protocol.message_content import Text
 from coderelay.protocol.usage_and_cost import Usage
 
 COMMITS, WORDS = 100, 200

@@ -19,7 +19,6 @@ from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.host.loaded_session import LoadedSession
 from coderelay.protocol.asks import By
 from coderelay.protocol.calls import Call, Finished, Need
-from coderelay.protocol.content import Text
 from coderelay.protocol.events import (
     AnyEvent,
     BatchOpened,
@@ -34,6 +33,7 @@ from coderelay.protocol.events import (
     TurnStarted,
 )
 from coderelay.protocol.ids import CallId, MessageId, OwnerId, PromptId, SessionId, TurnId, new_id
+from coderelay.protocol.message_content import Text
 from coderelay.protocol.usage_and_cost import Usage
 from coderelay.store.sqlite.store import SqliteStore
 

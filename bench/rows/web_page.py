@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from bench.lab import CODER, lab
 from bench.table import Row, at_most
 from coderelay.client.views.cowork_messages import SessionRows
-from coderelay.protocol.content import Text
 from coderelay.protocol.events import AnyEvent, MessageAdded
 from coderelay.protocol.ids import SessionId, new_id
+from coderelay.protocol.message_content import Text
 from coderelay.store.sqlite.store import SqliteStore
 from coderelay.surfaces.web.page_files import APP
 from coderelay.testing.store_suite import created, whole_turn

@@ -18,7 +18,7 @@ from coderelay.app import App
 from coderelay.client.ask_view import parse_answer
 from coderelay.client.client import Capabilities, Client
 from coderelay.client.follow_with_subagents import follow_family
-from coderelay.client.lent_resources import Lent
+from coderelay.client.lent_resource_types import Lent
 from coderelay.config.detect.model_detection import detect
 from coderelay.config.detect.other_agents_settings import learn
 from coderelay.config.load import load

@@ -6,11 +6,9 @@ from typing import Any, get_args
 import pytest
 
 from coderelay.client.views import cowork_messages
-from coderelay.protocol.agent_events import PartialBlock
 from coderelay.protocol.asks import Allow, Approval, By, PermissionAsk, PlanAsk
 from coderelay.protocol.background_command_end import Gone
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Outcome, Stopped, Unknown
-from coderelay.protocol.content import Text, Thinking
 from coderelay.protocol.events import (
     AgentAttached,
     AnyEvent,
@@ -57,18 +55,20 @@ from coderelay.protocol.events import (
     TurnUndone,
     Unrecognised,
 )
+from coderelay.protocol.external_agent_events import PartialBlock
 from coderelay.protocol.ids import (
     AskId,
     BackgroundId,
     CallId,
     MachineId,
+    MachineIdentity,
     MessageId,
     OwnerId,
     PromptId,
     SessionId,
     TurnId,
 )
-from coderelay.protocol.machine_identity import MachineIdentity
+from coderelay.protocol.message_content import Text, Thinking
 from coderelay.protocol.session_setting_types import Mode
 from coderelay.protocol.usage_and_cost import Usage
 

@@ -9,7 +9,6 @@ import pytest
 from coderelay.app import App
 from coderelay.config.load import Config
 from coderelay.host.ask_deadlines import NOBODY, expire, next_deadline
-from coderelay.host.wall_clock import now
 from coderelay.protocol.asks import (
     Allow,
     Answers,
@@ -35,6 +34,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import PromptId
 from coderelay.protocol.queries import ListAsks
+from coderelay.protocol.wall_clock import now
 from coderelay.tools.bash import Bash, BashArguments
 from coderelay.tools.tool import Tool
 from coderelay.workspace.workspace import Workspace

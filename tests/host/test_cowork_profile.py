@@ -18,7 +18,7 @@ from coderelay.protocol.ids import SessionId, new_id
 from coderelay.protocol.modes import MODE_NAMES
 from coderelay.protocol.queries import ListChildren, ListSessions, ListTools, ShowPermissions, ShowSession
 from coderelay.protocol.session_setting_types import Mode
-from coderelay.surfaces.terminal.live_region import Region
+from coderelay.surfaces.terminal.live_region_view import LiveRegionView
 from tests.children.conversations import task
 from tests.children.test_parent_changes import Late
 from tests.host.test_spending import budget_ask, costly
@@ -208,7 +208,7 @@ async def test_people_are_told_honestly(tmp_path: Path) -> None:
         assert "tools: " not in permissions_in_words(shown)
         assert f"profile     {told}" in await status_in_words(coder.host, coder.session)
         assert {each.off for each in await coder.host.get(ListTools(coder.session))} == {""}
-        region = Region(str(coder.folder))
+        region = LiveRegionView(str(coder.folder))
         region.summary = await coder.host.get(ShowSession(coder.session))
         assert "cowork: tools run without asking" in region.status(200)
         await coder.host.send(ConfigureSession(session=coder.session, profile="", by=ME))

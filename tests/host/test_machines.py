@@ -14,8 +14,7 @@ from coderelay.host.worker import Worker
 from coderelay.protocol.commands import Accepted, MoveSession, Unchanged, UndoTurn
 from coderelay.protocol.errors import CannotRun
 from coderelay.protocol.events import CallStarted, SessionClaimed, SessionCreated
-from coderelay.protocol.ids import SessionId, new_id
-from coderelay.protocol.machine_identity import MachineIdentity
+from coderelay.protocol.ids import MachineIdentity, SessionId, new_id
 from coderelay.protocol.queries import ListFiles, ListSessions, ListTurns, ShowDiff, WhyNotRun, WhyWaiting
 from tests.coder_process import Coder
 from tests.conftest import Serve

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from coderelay.app import App
 from coderelay.client.views.cowork_messages import rows
 from coderelay.config.load import Config
-from coderelay.protocol.agent_events import PartialBlock
 from coderelay.protocol.commands import ForkSession
 from coderelay.protocol.events import MessageAdded, PartialsKept, Recorded, TurnEnded, TurnStarted
+from coderelay.protocol.external_agent_events import PartialBlock
 from coderelay.protocol.ids import MessageId, SessionId, TurnId, new_id
 from coderelay.protocol.live_updates import Live, TextDelta, ThinkingDelta
 from coderelay.protocol.projected_rows import MessageRow

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from coderelay.protocol.commands import Accepted, EditPrompt, Outcome, RecallPrompt, SendPrompt, Unchanged
-from coderelay.protocol.content import Image
 from coderelay.protocol.errors import BadInput, UnknownSession
 from coderelay.protocol.events import CallStarted, PromptAdmitted, PromptTaken, TurnStarted
 from coderelay.protocol.ids import PromptId, SessionId
+from coderelay.protocol.message_content import Image
 from coderelay.protocol.queries import ListPrompts
 from coderelay.testing.model_server import without_notes
 from tests.coder_process import Coder

@@ -11,7 +11,6 @@ from coderelay.host.agent_turn import AgentTurn
 from coderelay.protocol.asks import Allow, By, Deny, DenyAndStop
 from coderelay.protocol.calls import Stopped
 from coderelay.protocol.commands import Accepted, Answered, RecallPrompt, Unchanged
-from coderelay.protocol.content import Text
 from coderelay.protocol.errors import Fenced, UnknownAsk, UnknownSession
 from coderelay.protocol.events import (
     CallEnded,
@@ -26,6 +25,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import AskId, MessageId, OwnerId, PromptId, SessionId, TurnId
 from coderelay.protocol.live_updates import TextDelta
+from coderelay.protocol.message_content import Text
 from coderelay.protocol.queries import ExportSession, ListSessions, ReadMessages, ShowSession
 from coderelay.session.next_action import Wait
 from coderelay.testing.model_server import without_notes

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.host.wall_clock import now
 from coderelay.protocol.asks import Allow, BudgetAsk, By, Deny
 from coderelay.protocol.commands import Accepted, Answered, CompactHistory
 from coderelay.protocol.events import AskOpened, MessageAdded, TurnEnded, TurnStarted
 from coderelay.protocol.ids import PromptId
 from coderelay.protocol.projected_rows import day_of
 from coderelay.protocol.queries import ListAsks
+from coderelay.protocol.wall_clock import now
 from tests.config.config_files import Places
 from tests.house import ME, InHouse, house, story
 from tests.model_server import bash, proposes, says, script

@@ -22,8 +22,8 @@ from coderelay.models.local.weights_installation import install
 from coderelay.models.local.weights_server_process import LocalServer
 from coderelay.models.model import Completion, Request, TextPiece
 from coderelay.models.model_card import Card
-from coderelay.protocol.content import text_of
 from coderelay.protocol.errors import ModelFailed
+from coderelay.protocol.message_content import text_of
 from coderelay.session.model_messages import UserMessage
 from coderelay.tools.bash import Bash
 from coderelay.tools.read import Read

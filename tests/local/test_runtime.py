@@ -21,8 +21,8 @@ from coderelay.models.model_card import Card
 from coderelay.models.model_registry import ModelRegistry
 from coderelay.models.openai_chat.model import OpenAIChat
 from coderelay.models.provider_settings import ProviderSettings
-from coderelay.protocol.content import Text
 from coderelay.protocol.errors import CannotRun, ModelFailed
+from coderelay.protocol.message_content import Text
 from coderelay.session.model_messages import UserMessage
 from coderelay.tools.bash import Bash
 from tests.coder_process import Coder

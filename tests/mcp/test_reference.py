@@ -12,7 +12,7 @@ import pytest
 
 from coderelay.config.settings import McpServerConfig
 from coderelay.protocol.calls import Finished
-from coderelay.protocol.content import Image
+from coderelay.protocol.message_content import Image
 from tests.mcp.mcp_scene import McpScene, in_loop, mcp_scene
 
 # Found, not loaded: collecting the tests would take two seconds longer in every worker.

@@ -6,7 +6,8 @@ from coderelay.config.redaction import hide_secrets
 from coderelay.config.settings import McpServerConfig
 from coderelay.tools.all_tools import SPECS
 from coderelay.tools.mcp.errors import ServerFailed
-from coderelay.tools.mcp.server_settings import fill_variables, mark_of, private_values
+from coderelay.tools.mcp.server_secrets import private_values
+from coderelay.tools.mcp.server_settings import fill_variables, mark_of
 
 VARIABLES = {"TOKEN": "t0ken", "PLACE": "here"}
 

@@ -10,7 +10,7 @@ import pytest
 
 from coderelay.config.settings import McpServerConfig
 from coderelay.protocol.calls import Finished, Need
-from coderelay.protocol.content import Image
+from coderelay.protocol.message_content import Image
 from coderelay.tools.mcp.restarting_server import ServerLimits
 from coderelay.tools.mcp.server_settings import mark_of
 from tests.mcp.mcp_scene import Clock, double, in_loop, is_running, mcp_scene, until

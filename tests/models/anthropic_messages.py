@@ -9,8 +9,8 @@ from coderelay.models.api_client import ApiClient
 from coderelay.models.model import Completion, Model, Piece, Request
 from coderelay.models.model_card import Card
 from coderelay.protocol.calls import Call
-from coderelay.protocol.content import Seal, Thinking
 from coderelay.protocol.ids import CallId
+from coderelay.protocol.message_content import Seal, Thinking
 from coderelay.protocol.session_setting_types import Think
 from coderelay.session.model_messages import Message, UserMessage
 from tests.model_server import ModelServer, Script, model_server

@@ -2,9 +2,9 @@
 
 from coderelay.models.model import Completion
 from coderelay.protocol.calls import Call, Need, Outcome
-from coderelay.protocol.content import Block, Image
 from coderelay.protocol.events import Judged, MessageAdded, TurnStarted
 from coderelay.protocol.ids import CallId, MessageId, PromptId, SessionId, TurnId
+from coderelay.protocol.message_content import Block, Image
 from coderelay.session.model_messages import Message, Transcript
 from coderelay.session.state import CallState, State
 

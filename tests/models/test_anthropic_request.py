@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from coderelay.models.anthropic.message_encoder import MARK, History
 from coderelay.models.model import Request
 from coderelay.models.model_card import Card
-from coderelay.protocol.content import Image, Text
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.ids import CallId
+from coderelay.protocol.message_content import Image, Text
 from coderelay.protocol.session_setting_types import Think
 from coderelay.protocol.usage_and_cost import Usage
 from coderelay.session.model_messages import AssistantMessage, Message, ToolMessage, UserMessage

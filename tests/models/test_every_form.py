@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from coderelay.models.model import Completion, Model, TextPiece
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Stopped, Unknown
-from coderelay.protocol.content import Block, Image, Text, Thinking
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.ids import CallId
+from coderelay.protocol.message_content import Block, Image, Text, Thinking
 from coderelay.session.model_messages import AssistantMessage, ToolMessage, UserMessage
 from tests.model_server import (
     bash,

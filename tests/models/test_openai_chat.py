@@ -12,10 +12,10 @@ from coderelay.models.answer_size_limits import check_event_size
 from coderelay.models.model import Completion, TextPiece
 from coderelay.models.openai_chat.stream_decoder import ChatAnswer
 from coderelay.protocol.calls import Call
-from coderelay.protocol.content import Seal, Text, Thinking
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import StopReason
 from coderelay.protocol.ids import CallId
+from coderelay.protocol.message_content import Seal, Text, Thinking
 from coderelay.protocol.usage_and_cost import Usage
 from tests.model_server import (
     bash,

@@ -17,10 +17,10 @@ from coderelay.models.model_card import Card
 from coderelay.models.openai_responses.model import OpenAIResponses
 from coderelay.models.openai_responses.stream_decoder import ResponsesAnswer
 from coderelay.protocol.calls import Call
-from coderelay.protocol.content import Seal, Text, Thinking
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import StopReason
 from coderelay.protocol.ids import CallId
+from coderelay.protocol.message_content import Seal, Text, Thinking
 from coderelay.protocol.usage_and_cost import Usage
 from tests.model_server import says, script
 from tests.models.chat_completions import HEAD, KEY, complete, events, pieces_of

@@ -11,9 +11,9 @@ from coderelay.models.openai_chat.model import OpenAIChat
 from coderelay.models.openai_responses.input_encoder import Reasoning
 from coderelay.models.openai_responses.model import OpenAIResponses
 from coderelay.protocol.calls import Call, Failed, Finished
-from coderelay.protocol.content import Image, Seal, Text, Thinking
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.ids import CallId
+from coderelay.protocol.message_content import Image, Seal, Text, Thinking
 from coderelay.protocol.session_setting_types import Think
 from coderelay.session.model_messages import AssistantMessage, Message, ToolMessage, UserMessage
 from tests.model_server import bash, model_server, proposes, read, says, script

@@ -10,8 +10,8 @@ from coderelay.models.model_card import Card, Price
 from coderelay.models.model_registry import ModelRegistry
 from coderelay.models.openai_chat.model import OpenAIChat
 from coderelay.models.provider_settings import ProviderSettings
-from coderelay.protocol.content import Text
 from coderelay.protocol.errors import CannotRun, ModelFailed
+from coderelay.protocol.message_content import Text
 from tests.model_server import says, script
 from tests.models.chat_completions import HEAD, STOP, asking, complete, delta, events, scripted
 from tests.models.raw_server import RawConnection, in_loop, raw_server

@@ -16,9 +16,9 @@ from coderelay.models.json_schema_chat.model import SchemaChat
 from coderelay.models.model import Completion, Piece, Request, TextPiece, ThinkingPiece
 from coderelay.models.model_card import Card
 from coderelay.protocol.calls import Call
-from coderelay.protocol.content import Text, Thinking, text_of, thinking_of
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.ids import CallId
+from coderelay.protocol.message_content import Text, Thinking, text_of, thinking_of
 from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.protocol.usage_and_cost import Usage
 from coderelay.session.model_messages import AssistantMessage, Message, ToolMessage, UserMessage

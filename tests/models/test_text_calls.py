@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from coderelay.models.model import Completion
 from coderelay.models.text_tool_calls import call_in_text, with_text_call
 from coderelay.protocol.calls import Call
-from coderelay.protocol.content import Text, Thinking
 from coderelay.protocol.ids import CallId
+from coderelay.protocol.message_content import Text, Thinking
 from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.protocol.usage_and_cost import Usage
 from tests.coder_process import Coder, Ran

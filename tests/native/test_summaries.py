@@ -13,9 +13,9 @@ from coderelay.models.model import Models
 from coderelay.models.model_registry import ModelRegistry
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import CompactHistory, SendPrompt
-from coderelay.protocol.content import Image
 from coderelay.protocol.events import HistoryCompacted
 from coderelay.protocol.ids import PromptId
+from coderelay.protocol.message_content import Image
 from tests.config.config_files import Places
 from tests.house import InHouse, house, story
 from tests.model_server import (

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.policy.shell.parser import Word
+from coderelay.policy.shell.literal_script import Word
 from coderelay.policy.shell.programs.command_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.file_readers import FILE_READERS
 from coderelay.policy.shell.programs.git import SUBCOMMANDS
-from coderelay.policy.shell.programs.option_parser import Options
+from coderelay.policy.shell.programs.harmless_option_check import Options
 from coderelay.policy.shell.programs.read_only_check import recognise
 
 CANARY = "canary-7261"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from coderelay.protocol.calls import Call
-from coderelay.protocol.content import text_of
+from coderelay.protocol.message_content import text_of
 from coderelay.session.model_messages import AssistantMessage, Message, ToolMessage, UserMessage
 from tests.session.ask_checks import promise
 from tests.session.observed_history import Told

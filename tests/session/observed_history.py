@@ -3,9 +3,9 @@
 from msgspec import Struct, field
 
 from coderelay.protocol.calls import Call, Finished, Outcome, Seen
-from coderelay.protocol.content import text_of
 from coderelay.protocol.events import CallProposed, HistoryCompacted, MessageAdded, PromptTaken, TurnStarted
 from coderelay.protocol.ids import CallId, TurnId
+from coderelay.protocol.message_content import text_of
 from coderelay.session.model_messages import SUMMARY_OF_BEFORE
 from tests.session.ask_checks import promise
 

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from hypothesis import strategies as st
 
 from coderelay.protocol.calls import Finished, Outcome, Stopped, Unknown
-from coderelay.protocol.content import text_of
 from coderelay.protocol.errors import Fenced
 from coderelay.protocol.events import CallAsked, CallEnded, Recorded, TreeTaken
 from coderelay.protocol.ids import BackgroundId, OwnerId
+from coderelay.protocol.message_content import text_of
 from coderelay.session.model_messages import AssistantMessage, Transcript, transcript, with_notes
 from coderelay.session.next_action import AskModel, Compact, EndTurn, RunCall, needs_owner, next_action
 from tests.session.ask_checks import promise

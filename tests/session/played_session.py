@@ -34,7 +34,6 @@ from coderelay.protocol.commands import (
     SendPrompt,
     StopTurn,
 )
-from coderelay.protocol.content import Block, Image, Note, Text
 from coderelay.protocol.errors import Fenced
 from coderelay.protocol.events import (
     AnyEvent,
@@ -51,6 +50,7 @@ from coderelay.protocol.events import (
     StopReason,
 )
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
+from coderelay.protocol.message_content import Block, Image, Note, Text
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.session_setting_types import Mode
 from coderelay.protocol.usage_and_cost import Usage

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from coderelay.protocol.asks import Allow, BudgetAsk, Deny, DenyAndStop, OfferAsk, PlanAsk
-from coderelay.protocol.content import Text
 from coderelay.protocol.event_codec import kind_of
 from coderelay.protocol.events import (
     AgentAttached,
@@ -54,6 +53,7 @@ from coderelay.protocol.events import (
     Unrecognised,
 )
 from coderelay.protocol.ids import AskId, BackgroundId
+from coderelay.protocol.message_content import Text
 from coderelay.protocol.projected_rows import Phase
 from coderelay.session.next_action import Action, AskModel, Compact, EndTurn, Rest, RunAgent, RunCall, StartTurn, Wait
 from tests.session.ask_checks import (

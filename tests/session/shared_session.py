@@ -7,9 +7,9 @@ from hypothesis.stateful import RuleBasedStateMachine
 from msgspec import Struct, field
 
 from coderelay.protocol.asks import By, Decision
-from coderelay.protocol.content import Note
 from coderelay.protocol.events import Recorded, TurnUndone
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, OwnerId, TurnId
+from coderelay.protocol.message_content import Note
 from coderelay.session.model_messages import Message, Transcript
 from coderelay.session.state import State
 from tests.session.generated_values import BEYOND

@@ -6,10 +6,10 @@ import pytest
 
 from coderelay.protocol.calls import Finished, Seen
 from coderelay.protocol.commands import ClearHistory
-from coderelay.protocol.content import Image, Note
 from coderelay.protocol.errors import BadInput, UnknownSession
 from coderelay.protocol.events import HistoryCleared, Recorded
 from coderelay.protocol.ids import SessionId
+from coderelay.protocol.message_content import Image, Note
 from coderelay.session import decide
 from coderelay.session.model_messages import Transcript, UserMessage, transcript
 from coderelay.session.openai_chat_format import snapshot

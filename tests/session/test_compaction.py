@@ -3,9 +3,9 @@
 import pytest
 
 from coderelay.protocol.calls import Finished, Seen
-from coderelay.protocol.content import Note
 from coderelay.protocol.events import HistoryCompacted, PromptAdmitted, TurnEnded, TurnStarted
 from coderelay.protocol.ids import CallId, PromptId, TurnId
+from coderelay.protocol.message_content import Note
 from coderelay.protocol.usage_and_cost import Usage
 from coderelay.session.model_messages import AssistantMessage, ToolMessage, Transcript, UserMessage, transcript
 from coderelay.session.openai_chat_format import snapshot

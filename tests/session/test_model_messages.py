@@ -4,8 +4,8 @@ import pytest
 
 from coderelay.protocol.asks import Deny
 from coderelay.protocol.calls import Denied, Failed, Finished, Outcome, Stopped, Unknown
-from coderelay.protocol.content import Block, Text, Thinking
 from coderelay.protocol.ids import CallId
+from coderelay.protocol.message_content import Block, Text, Thinking
 from coderelay.session.model_messages import (
     AssistantMessage,
     ToolMessage,

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from coderelay.client.views import cowork_messages
-from coderelay.protocol.agent_events import PartialBlock
 from coderelay.protocol.asks import Allow, Answers, Deny, DenyAndStop, PlanDecision
 from coderelay.protocol.background_command_end import StoppedBy
 from coderelay.protocol.calls import Finished
@@ -32,8 +31,8 @@ from coderelay.protocol.events import (
     TurnUndone,
     Unrecognised,
 )
-from coderelay.protocol.ids import BackgroundId, CallId, MachineId, MessageId, SessionId, TurnId
-from coderelay.protocol.machine_identity import MachineIdentity
+from coderelay.protocol.external_agent_events import PartialBlock
+from coderelay.protocol.ids import BackgroundId, CallId, MachineId, MachineIdentity, MessageId, SessionId, TurnId
 from coderelay.protocol.projected_rows import Summary
 from coderelay.session import turn_events
 from coderelay.session.fold import fold

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coderelay.protocol.calls import Finished, Seen
-from coderelay.protocol.content import Block, Image, Note, Text, Thinking
+from coderelay.protocol.message_content import Block, Image, Note, Text, Thinking
 from coderelay.session.model_messages import (
     AssistantMessage,
     Message,

@@ -9,7 +9,6 @@ import pytest
 
 from coderelay.protocol.asks import Decision, Deny, DenyAndStop, PlanAsk, PlanDecision
 from coderelay.protocol.calls import Finished
-from coderelay.protocol.content import Text, Thinking
 from coderelay.protocol.events import (
     AskAnswered,
     AskOpened,
@@ -22,6 +21,7 @@ from coderelay.protocol.events import (
     TurnStarted,
 )
 from coderelay.protocol.ids import TurnId
+from coderelay.protocol.message_content import Text, Thinking
 from coderelay.protocol.session_setting_types import Mode
 from coderelay.protocol.usage_and_cost import Usage
 from coderelay.session.decide import CARRY_OUT_THE_PLAN

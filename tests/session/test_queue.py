@@ -3,9 +3,9 @@
 import pytest
 
 from coderelay.protocol.calls import Finished
-from coderelay.protocol.content import Image
 from coderelay.protocol.events import PromptAdmitted, PromptEdited, PromptTaken, TurnStarted
 from coderelay.protocol.ids import PromptId
+from coderelay.protocol.message_content import Image
 from coderelay.session.model_messages import UserMessage, transcript
 from coderelay.session.next_action import Rest, StartTurn, next_action
 from tests.session.played_session import ANNE, BEN, Play

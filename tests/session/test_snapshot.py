@@ -6,8 +6,8 @@ import pytest
 
 from coderelay.protocol.asks import Allow
 from coderelay.protocol.calls import Call, Finished
-from coderelay.protocol.content import Image, Text, Thinking
 from coderelay.protocol.ids import CallId
+from coderelay.protocol.message_content import Image, Text, Thinking
 from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.session.model_messages import AssistantMessage, ToolMessage
 from coderelay.session.openai_chat_format import copy_for_reading, openai_message, snapshot

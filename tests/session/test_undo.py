@@ -3,10 +3,10 @@
 import pytest
 
 from coderelay.protocol.calls import Finished
-from coderelay.protocol.content import Note
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import AnyEvent, TreeTaken, TurnUndone
 from coderelay.protocol.ids import TurnId
+from coderelay.protocol.message_content import Note
 from coderelay.session import decide
 from coderelay.session.model_messages import UserMessage, transcript
 from tests.session.played_session import ANNE, Play

@@ -10,8 +10,9 @@ import pytest
 
 from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.protocol.ids import SessionId
+from coderelay.protocol.wall_clock import now
 from coderelay.store.sqlite import writer
-from coderelay.store.sqlite.store import SqliteStore, wall_clock
+from coderelay.store.sqlite.store import SqliteStore
 from coderelay.testing.store_suite import created, prompt
 from tests.store.sample_database import HEAD, A
 from tests.store.sqlite_process import hold, start
@@ -30,7 +31,7 @@ class Workers:
         here = threading.current_thread()
         self.names.append("loop" if here is threading.main_thread() else here.name)
         time.sleep(self._seconds)
-        return wall_clock()
+        return now()
 
 
 def run(path: Path, clock: Callable[[], int], story: Callable[[SqliteStore], Awaitable[object]]) -> None:

@@ -17,7 +17,6 @@ from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.config.load import load
 from coderelay.protocol.asks import Allow, Answers, Approval, DenyAndStop, PermissionAsk, PlanAsk, QuestionAsk
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Question, Unknown
-from coderelay.protocol.content import Text, Thinking
 from coderelay.protocol.events import (
     AnyEvent,
     ApprovalGranted,
@@ -45,6 +44,7 @@ from coderelay.protocol.events import (
     Unrecognised,
 )
 from coderelay.protocol.ids import APPROVALS, AskId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
+from coderelay.protocol.message_content import Text, Thinking
 from coderelay.protocol.projected_rows import Summary
 from coderelay.store.sqlite.store import SqliteStore
 from coderelay.testing.store_suite import BY, created, prompt, whole_turn, write

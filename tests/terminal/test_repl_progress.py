@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.asks import By
-from coderelay.protocol.content import Text
 from coderelay.protocol.events import MessageAdded
 from coderelay.protocol.ids import MessageId, TurnId
 from coderelay.protocol.live_updates import TextDelta
+from coderelay.protocol.message_content import Text
 from coderelay.surfaces.terminal.plain_renderer import PlainRenderer
 from tests.children.conversations import conversations, task
 from tests.coder_process import Coder

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.calls import Failed, Finished
-from coderelay.protocol.content import Image
+from coderelay.protocol.message_content import Image
 from coderelay.workspace.files.confined_files import ConfinedFiles
 from tests.house import story
 from tests.tools.toolbox_scene import lay_out, scene

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.http.page_client import PageClient
+from coderelay.http.checked_address_client import PageClient
 from coderelay.policy.judge import Policy, judge
 from coderelay.policy.path_and_host_patterns import host_of
 from coderelay.protocol.calls import Need

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.protocol.content import Image
 from coderelay.protocol.events import PromptAdmitted
+from coderelay.protocol.message_content import Image
 from tests.house import story
 from tests.model_server import says, script
 from tests.web.browser import web

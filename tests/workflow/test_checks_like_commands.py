@@ -148,6 +148,6 @@ def test_a_turn_without_changes_loads_nothing_of_the_workflow(tmp_path: Path, se
     loaded = {line.rpartition("|")[2].strip() for line in ran.err.splitlines() if "coderelay" in line}
     rules = {name for name in loaded if name.startswith("coderelay.agents.native.workflow.")}
     assert rules == {
-        "coderelay.agents.native.workflow.workflow_triggers",
-        "coderelay.agents.native.workflow.workflow_settings",
+        "coderelay.agents.native.workflow.workflow_prefilters",
+        "coderelay.agents.native.native_settings",
     }

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from coderelay.agents.native.native_settings import VerificationSettings
 from coderelay.agents.native.workflow.check_command_choice import CheckCommand
 from coderelay.agents.native.workflow.check_failure_cause import CheckRun
 from coderelay.agents.native.workflow.message_texts import best_effort, not_run, repair_prompt, still_failing
@@ -22,7 +23,6 @@ from coderelay.agents.native.workflow.verification_after_edits import (
     is_document,
     verification_due,
 )
-from coderelay.agents.native.workflow.workflow_settings import VerificationSettings
 from coderelay.protocol.asks import Allow, Deny
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.events import CallEnded

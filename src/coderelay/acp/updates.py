@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
-from coderelay.protocol.content import Image
+from coderelay.protocol.message_content import Image
 
 Fields = dict[str, Any]
 ToolKind = Literal["read", "edit", "search", "execute", "think", "fetch", "switch_mode", "other"]

@@ -11,8 +11,7 @@ from coderelay.agents.agent import Agent
 from coderelay.agents.guide.guide_agent import GuideAgent
 from coderelay.agents.native.compaction import CompactionSettings
 from coderelay.agents.native.native_agent import NativeAgent
-from coderelay.agents.native.native_settings import NativeSettings
-from coderelay.agents.native.workflow.workflow_settings import VerificationSettings, WorkflowSettings
+from coderelay.agents.native.native_settings import NativeSettings, VerificationSettings, WorkflowSettings
 from coderelay.app.mcp_servers import ConfiguredAndLentServers
 from coderelay.app.this_machine import ThisMachine
 from coderelay.client.views.cowork_messages import SessionRows
@@ -98,7 +97,7 @@ class App:
         return BashLimits(settings.timeout_s, settings.output_bytes, settings.free_bytes)
 
     def page_fetch(self) -> Fetch:
-        from coderelay.http.page_client import PageClient  # loaded when the first page is fetched
+        from coderelay.http.checked_address_client import PageClient  # loaded when the first page is fetched
         from coderelay.tools.web.page_fetch import PageFetch
 
         return PageFetch(PageClient(self.env))

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from coderelay.client.lent_resources import LentServer
+from coderelay.client.lent_resource_types import LentServer
 from coderelay.host.folder_config import FolderConfigs
 from coderelay.host.mcp_servers_interface import NoServers, Servers
 from coderelay.host.resources_lent_by_clients import ServerDescription
@@ -67,7 +67,8 @@ class ConfiguredAndLentServers:
 
     def describe(self, server: LentServer, cwd: str) -> ServerDescription:
         """What a person is told of a server before it is used."""
-        from coderelay.tools.mcp.server_settings import mark_of, secrets_of, where_shown
+        from coderelay.tools.mcp.server_secrets import secrets_of, where_shown
+        from coderelay.tools.mcp.server_settings import mark_of
 
         self._secrets.add(secrets_of(server))
         return ServerDescription(mark_of(server, cwd), self._secrets.hide(where_shown(server)))

@@ -9,7 +9,7 @@ from coderelay.host.folder_config import FolderConfigs
 from coderelay.host.mcp_servers_interface import Servers
 from coderelay.http.address import without_user
 from coderelay.models.model_registry import ModelRegistry
-from coderelay.protocol.machine_identity import MachineIdentity
+from coderelay.protocol.ids import MachineIdentity
 from coderelay.protocol.query_results import (
     DefaultsShown,
     FileShown,

@@ -29,7 +29,8 @@ from coderelay.host.host import Host
 from coderelay.protocol.errors import BadInput, CannotRun, CoderError
 from coderelay.protocol.install_command import install_command
 from coderelay.protocol.translatable import say
-from coderelay.surfaces import standard_streams
+from coderelay.protocol.wall_clock import now
+from coderelay.surfaces import nonblocking_standard_output
 from coderelay.surfaces.feishu.access_rules import AccessRules
 from coderelay.surfaces.feishu.account_links import CODE_SECONDS, Links
 from coderelay.surfaces.feishu.bot_options import BotOptions
@@ -42,14 +43,14 @@ _LINK_PAUSE = 1.0
 
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
-    standard_streams.write_behind()
+    nonblocking_standard_output.write_behind()
     try:
         return run_loop(_run(options, new_app()))
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return 1
     except KeyboardInterrupt:
-        standard_streams.hurry()
+        nonblocking_standard_output.hurry()
         return INTERRUPTED
 
 
@@ -192,7 +193,7 @@ async def _change_link(action: str, host: Host, app_id: str) -> int:
         await links.remove(person)
         sys.stdout.write(t("No chat is linked with you any more.") + "\n")
         return 0
-    code = await links.offer(person, _now())
+    code = await links.offer(person, now())
     sys.stdout.write(
         t("Send this to the bot, in a chat with it alone, within ten minutes:") + f"\n\n  /link {code}\n\n"
     )
@@ -226,7 +227,3 @@ async def examine_bot(config: Config, env: Mapping[str, str]) -> BotState:
         await host.close()
     missing = () if env.get(settings.app_secret_env, "").strip() else (settings.app_secret_env,)
     return BotState(find_spec("lark_oapi") is not None, missing, sorted(dead, key=lambda each: -each.at))
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000

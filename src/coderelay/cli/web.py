@@ -20,7 +20,7 @@ from coderelay.client.i18n import t
 from coderelay.config.settings import WebConfig
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.translatable import say
-from coderelay.surfaces import standard_streams
+from coderelay.surfaces import nonblocking_standard_output
 from coderelay.surfaces.local_listener import WEB_PORT, listen
 from coderelay.surfaces.web.http_api import link_of
 from coderelay.surfaces.web.hub import EventHub, HubOptions
@@ -38,14 +38,14 @@ def main(arguments: list[str]) -> int:
 
 
 def run_command(running: Coroutine[Any, Any, int]) -> int:
-    standard_streams.write_behind()
+    nonblocking_standard_output.write_behind()
     try:
         return run_loop(running)
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return 1
     except KeyboardInterrupt:
-        standard_streams.hurry()
+        nonblocking_standard_output.hurry()
         return INTERRUPTED
 
 

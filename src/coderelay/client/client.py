@@ -5,7 +5,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from coderelay.client.lent_resources import Lent
+from coderelay.client.lent_resource_types import Lent
 from coderelay.protocol.commands import Command, Outcome
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import SessionId

@@ -8,8 +8,8 @@ from base64 import b64encode
 from msgspec import Struct
 
 from coderelay.client.i18n import t
-from coderelay.protocol.content import Image
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.message_content import Image
 from coderelay.tools.read import MOST_BYTES, image_kind
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")

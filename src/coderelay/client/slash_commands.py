@@ -12,9 +12,10 @@ from msgspec.structs import replace
 from coderelay.client.client import Capabilities, Client
 from coderelay.client.command_catalog import resolve
 from coderelay.client.commands import (
+    add_dir,
     config,
     copy,
-    diff_and_undo,
+    diff_undo_rewind,
     export,
     help_command,
     history,
@@ -55,7 +56,8 @@ _FILES = (
     sessions,
     export,
     copy,
-    diff_and_undo,
+    add_dir,
+    diff_undo_rewind,
     session_info,
     mcp,
     tasks,

@@ -8,8 +8,7 @@ import os
 from contextlib import suppress
 
 from coderelay.protocol.errors import StoreFailed
-from coderelay.protocol.ids import MachineId, new_id
-from coderelay.protocol.machine_identity import MachineIdentity
+from coderelay.protocol.ids import MachineId, MachineIdentity, new_id
 from coderelay.protocol.translatable import say
 from coderelay.workspace.files.atomic_write import create
 

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from coderelay.host.host_context import HostContext, Send
 from coderelay.host.loaded_session import LoadedSession, carried_out
 from coderelay.host.snapshot_timing import before_change, before_wait, files_left
-from coderelay.host.wall_clock import now
 from coderelay.protocol.asks import Decision, OfferAsk, PermissionAsk
 from coderelay.protocol.calls import Call, Failed, Finished, Need, Outcome, Stopped, Unknown
 from coderelay.protocol.errors import Fenced, MustAsk, StoreFailed
@@ -19,6 +18,7 @@ from coderelay.protocol.events import AnyEvent, CallAsked, ChildOpened, HistoryC
 from coderelay.protocol.ids import CallId, OwnerId, SessionId, TurnId, new_ask_id
 from coderelay.protocol.live_updates import Live, Notice, TextDelta, ThinkingDelta
 from coderelay.protocol.translatable import with_template
+from coderelay.protocol.wall_clock import now
 from coderelay.session import agent_program_messages, turn_events
 from coderelay.session.next_action import Action, Wait, next_action
 from coderelay.session.outcome_without_running import outcome_without_running

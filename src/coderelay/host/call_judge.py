@@ -11,7 +11,6 @@ from coderelay.client.built_in_tool_specs import tool_specs
 from coderelay.host.folder_config import FolderConfig, FolderConfigs
 from coderelay.host.loaded_sessions import LoadedSessions
 from coderelay.host.new_ask import ask_about
-from coderelay.host.wall_clock import now
 from coderelay.policy.approvals import ANY_MACHINE, SANDBOXES, in_force
 from coderelay.policy.judge import Policy, Verdict, judge
 from coderelay.policy.preset_tables import Permission, matrix_in_words, table_of
@@ -24,6 +23,7 @@ from coderelay.protocol.ids import new_ask_id
 from coderelay.protocol.query_results import PermissionsShown
 from coderelay.protocol.session_setting_types import Mode, Profile
 from coderelay.protocol.translatable import say
+from coderelay.protocol.wall_clock import now
 from coderelay.session.outcome_without_running import Rejudge, outcome_without_running
 from coderelay.session.state import CallState, SessionSettings, State
 from coderelay.workspace.files.path_resolution import is_in, real_path

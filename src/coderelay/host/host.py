@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, cast
 from msgspec.structs import replace
 
 from coderelay.client.client import NO_CAPABILITIES, Capabilities
-from coderelay.client.lent_resources import Lent
-from coderelay.host import run_requirements
+from coderelay.client.lent_resource_types import Lent
+from coderelay.host import can_run
 from coderelay.host.ask_queries import answer_ask_query, permissions_open
 from coderelay.host.feed import Feed
 from coderelay.host.host_context import HostContext
@@ -19,7 +19,6 @@ from coderelay.host.session_file import export_state, write_session_file
 from coderelay.host.session_list import without_children
 from coderelay.host.session_supervisor import SessionSupervisor
 from coderelay.host.surface_connection import Connection
-from coderelay.host.wall_clock import now
 from coderelay.policy.approvals import ANY_MACHINE, approval_of
 from coderelay.protocol.asks import Allow, Approval, DenyAndStop, PermissionAsk
 from coderelay.protocol.commands import (
@@ -92,6 +91,7 @@ from coderelay.protocol.queries import (
     WhyWaiting,
 )
 from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.wall_clock import now
 from coderelay.session import decide
 from coderelay.session.children import open_tasks, tasks
 from coderelay.session.next_action import needs_owner
@@ -134,7 +134,7 @@ class Host:
         if isinstance(command, StopBackground):
             return await self.context.backgrounds.carry_out(loaded, command)
         if isinstance(command, WriteSnapshot):
-            if not run_requirements.is_on_other_machine(decide.require(loaded.state), self.context):
+            if not can_run.is_on_other_machine(decide.require(loaded.state), self.context):
                 await write_session_file(loaded, self.context.agents)
             return Unchanged(loaded.state.head)
         if isinstance(command, ForkSession):
@@ -164,10 +164,10 @@ class Host:
             ):
                 await self.send(StopTurn(session=parent.session, by=command.by))  # its whole turn
             at_rest = loaded.state.turn is None and not loaded.state.deleted
-            if at_rest and not run_requirements.is_on_other_machine(loaded.state.settings, self.context):
+            if at_rest and not can_run.is_on_other_machine(loaded.state.settings, self.context):
                 await write_session_file(loaded, self.context.agents)  # the decision on a plan has ended the turn
         cleared = isinstance(command, ClearHistory) and isinstance(outcome, Accepted)
-        if cleared and not run_requirements.is_on_other_machine(loaded.state.settings, self.context):
+        if cleared and not can_run.is_on_other_machine(loaded.state.settings, self.context):
             await write_session_file(loaded, self.context.agents)
         self._supervisor.wake(loaded)
         return outcome
@@ -181,7 +181,7 @@ class Host:
         match query:
             case ListSettings():
                 folder = query.cwd if query.session is None else await self._folder(query.session)
-                return self.context.folders.settings_shown(run_requirements.existing_folder(folder or ""))
+                return self.context.folders.settings_shown(can_run.existing_folder(folder or ""))
             case ShowTrust():
                 from coderelay.host.settings_and_trust import (
                     untrusted_in,  # imported late: people seldom ask for this
@@ -238,7 +238,7 @@ class Host:
                 await self._sessions.summary(query.session)
                 settings = decide.require((await self.load(query.session)).state)
                 wanted = replace(settings, model=query.model or settings.model, agent=query.agent or settings.agent)
-                return run_requirements.why_cannot_run_with(wanted, self.context)
+                return can_run.why_cannot_run_with(wanted, self.context)
             case WhyWaiting():
                 return await self._why_waiting((await self.load(query.session)).state)
 
@@ -296,8 +296,8 @@ class Host:
         """Undo the last turn. The files are restored before the event is written: if this process dies in between,
         the same undo finds them done."""
         past = decide.undoable(loaded.state)
-        run_requirements.require_machine(decide.require(loaded.state), self.context)
-        run_requirements.existing_folder(past.cwd)
+        can_run.require_machine(decide.require(loaded.state), self.context)
+        can_run.existing_folder(past.cwd)
         event = await self.context.turn_files().undo(past, command.by)
         if not await loaded.append(lambda state: decide.undone(state, event)):
             decide.require(loaded.state)
@@ -318,7 +318,7 @@ class Host:
         return ChildSessions(self.context, self.send)
 
     async def _folder(self, session: SessionId) -> str:
-        return run_requirements.require_folder(decide.require((await self.load(session)).state), self.context)
+        return can_run.require_folder(decide.require((await self.load(session)).state), self.context)
 
     async def _answer_about_session(self, query: "SessionQuery") -> object:
         from coderelay.host.session_queries import answer_session_query  # imported late: only people ask for this
@@ -341,7 +341,7 @@ class Host:
             state.owner is not None and not await self.context.takeover.may_take_over(state.owner)
         ):
             return None
-        return run_requirements.why_cannot_run(state, self.context) or "coder resume continues it"
+        return can_run.why_cannot_run(state, self.context) or "coder resume continues it"
 
     async def _approvals_in(self, query: ListApprovals) -> list[Approval]:
         own = [] if query.session is None else list((await self.load(query.session)).state.approvals.values())

@@ -6,11 +6,11 @@ from contextlib import suppress
 from weakref import WeakValueDictionary, finalize
 
 from coderelay.host.loaded_session import FollowerOfAll, LoadedSession
-from coderelay.host.wall_clock import now
 from coderelay.protocol.asks import Approval
 from coderelay.protocol.errors import UnknownSession
 from coderelay.protocol.ids import APPROVALS, SessionId
 from coderelay.protocol.projected_rows import Summary
+from coderelay.protocol.wall_clock import now
 from coderelay.session.state import State
 from coderelay.store.store import Store
 

@@ -7,9 +7,7 @@ from typing import Literal, Protocol
 from msgspec.structs import replace
 
 from coderelay.client.model_name_and_agent import agent_for
-from coderelay.host.host_context import HostContext
-from coderelay.host.mcp_servers_interface import Servers
-from coderelay.host.run_requirements import (
+from coderelay.host.can_run import (
     check_folder,
     existing_folder,
     folder_exists,
@@ -17,9 +15,11 @@ from coderelay.host.run_requirements import (
     why_cannot_run_with,
     why_folder_unavailable,
 )
+from coderelay.host.host_context import HostContext
+from coderelay.host.mcp_servers_interface import Servers
 from coderelay.host.session_takeover import SessionTakeover
 from coderelay.protocol.errors import BadInput, CannotRun, ToolFailed
-from coderelay.protocol.machine_identity import MachineIdentity
+from coderelay.protocol.ids import MachineIdentity
 from coderelay.protocol.queries import (
     ListAgents,
     ListFiles,

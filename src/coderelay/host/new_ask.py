@@ -1,9 +1,9 @@
 """Opens the ask about a call that the policy does not decide: a permission, the agent's questions, or a plan."""
 
-from coderelay.host.wall_clock import now
 from coderelay.protocol.asks import Ask, EditMode, PermissionAsk, PlanAsk, QuestionAsk
 from coderelay.protocol.calls import Call, Need
 from coderelay.protocol.ids import new_ask_id
+from coderelay.protocol.wall_clock import now
 from coderelay.session.state import State
 
 

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, Literal
 
-from coderelay.protocol.agent_events import PartialBlock
 from coderelay.protocol.events import PartialsKept
+from coderelay.protocol.external_agent_events import PartialBlock
 from coderelay.protocol.ids import MessageId, TurnId
 from coderelay.protocol.live_updates import TextDelta, ThinkingDelta
 

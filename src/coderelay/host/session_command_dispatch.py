@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from coderelay.client.client import NO_CAPABILITIES, Capabilities
+from coderelay.host.can_run import check_folder
 from coderelay.host.folder_config import FolderConfigs
 from coderelay.host.host_context import HostContext
 from coderelay.host.loaded_session import Decide, LoadedSession
-from coderelay.host.run_requirements import check_folder
 from coderelay.host.tool_list_intersection import tools_in_both
 from coderelay.protocol.commands import (
     Accepted,

@@ -1,8 +1,8 @@
 """Makes a new session of an existing one, with the same conversation."""
 
+from coderelay.host.can_run import require_machine
 from coderelay.host.host_context import HostContext
 from coderelay.host.loaded_session import LoadedSession
-from coderelay.host.run_requirements import require_machine
 from coderelay.protocol.commands import Accepted, ForkSession, Outcome
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import AnyEvent, Recorded

@@ -5,8 +5,7 @@ from coderelay.host.loaded_session import LoadedSession
 from coderelay.protocol.commands import Accepted, MoveSession, Outcome, Unchanged
 from coderelay.protocol.errors import CannotRun
 from coderelay.protocol.events import AnyEvent
-from coderelay.protocol.ids import OwnerId
-from coderelay.protocol.machine_identity import MachineIdentity
+from coderelay.protocol.ids import MachineIdentity, OwnerId
 from coderelay.protocol.translatable import say
 from coderelay.session import decide
 from coderelay.session.children import children

@@ -5,9 +5,9 @@ from msgspec.structs import replace
 
 from coderelay.agents.agent import Agent, Description
 from coderelay.client.built_in_tool_specs import tool_specs
+from coderelay.host.can_run import require_folder
 from coderelay.host.host_context import HostContext
 from coderelay.host.mcp_servers_interface import Servers
-from coderelay.host.run_requirements import require_folder
 from coderelay.host.turn_snapshots_interface import TurnFiles
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.queries import (

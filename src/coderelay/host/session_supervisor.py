@@ -12,14 +12,14 @@ from contextlib import contextmanager
 from msgspec import Struct
 
 from coderelay.host.ask_deadlines import expire
+from coderelay.host.can_run import may_claim
 from coderelay.host.host_context import HostContext, Send
 from coderelay.host.loaded_session import FollowerOfAll, LoadedSession
-from coderelay.host.run_requirements import may_claim
 from coderelay.host.supervised_session_index import SupervisedSessionIndex
-from coderelay.host.wall_clock import now as wall_clock
 from coderelay.host.worker import Worker
 from coderelay.protocol.errors import StoreDamaged, StoreFailed
 from coderelay.protocol.ids import SessionId
+from coderelay.protocol.wall_clock import now as wall_clock
 from coderelay.session.next_action import needs_owner
 from coderelay.store.store import ChangeCursor
 

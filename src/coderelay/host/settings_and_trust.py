@@ -2,9 +2,9 @@
 that may use all commands may do so, and no process that an agent started."""
 
 from coderelay.client.client import Capabilities
+from coderelay.host.can_run import require_folder
 from coderelay.host.host_context import HostContext
 from coderelay.host.loaded_session import LoadedSession
-from coderelay.host.run_requirements import require_folder
 from coderelay.protocol.commands import Accepted, Outcome, SetSetting, TrustFolder, Unchanged
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.query_results import TrustShown

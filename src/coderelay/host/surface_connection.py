@@ -5,7 +5,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from coderelay.client.client import Capabilities
-from coderelay.client.lent_resources import Lent
+from coderelay.client.lent_resource_types import Lent
 from coderelay.protocol.commands import Command, Outcome
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import SessionId

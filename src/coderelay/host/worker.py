@@ -10,19 +10,19 @@ from msgspec.structs import replace
 
 from coderelay.agents.agent import Agent
 from coderelay.host.agent_turn import AgentTurn
+from coderelay.host.can_run import is_on_other_machine, may_claim, why_cannot_run
 from coderelay.host.host_context import HostContext, Send
 from coderelay.host.loaded_session import LoadedSession
-from coderelay.host.run_requirements import is_on_other_machine, may_claim, why_cannot_run
 from coderelay.host.session_file import write_session_file
 from coderelay.host.snapshot_timing import files_left, large_repository_prepared
 from coderelay.host.turn_snapshots_interface import OpenTurnFiles
-from coderelay.host.wall_clock import now
 from coderelay.protocol.calls import Outcome
 from coderelay.protocol.errors import CoderError, Fenced, StoreFailed
 from coderelay.protocol.events import AnyEvent, Ending, TurnEnded
 from coderelay.protocol.ids import BackgroundId, CallId, OwnerId, TurnId, new_id
 from coderelay.protocol.live_updates import Notice
 from coderelay.protocol.session_setting_types import Persistence
+from coderelay.protocol.wall_clock import now
 from coderelay.session import background_commands, own_loop_agent_calls, shell_turns, turn_events
 from coderelay.session.children import open_tasks, stop_orphan
 from coderelay.session.next_action import EndTurn, needs_owner, next_action

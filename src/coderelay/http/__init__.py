@@ -3,11 +3,11 @@
 It is our own because a general client takes longer to import than the rest of a turn takes together
 (docs/decisions/0002-http-client.md). `client.py` is the entry point; from there inwards:
 
-client             sends a request, returns its response, and keeps the connection for the next one
-page_client        fetches one web page from a given IP address
-dial               connects to the server, through a proxy if there is one, with TLS if the URL is https
-socket_connection  sends and receives the bytes of one socket
-response_decoder   reads the status and headers of a response, and decodes its body (sized, chunked or until the end)
-address            parses URLs
-errors             the exceptions
+client: sends a request, returns its response, and keeps the connection for the next one
+checked_address_client: fetches one web page from an IP address that was checked before
+dial: connects to the server, through a proxy if there is one, with TLS if the URL is https
+socket_connection: sends and receives the bytes of one socket
+response_decoder: reads the status and headers of a response, and decodes its body (sized, chunked or until the end)
+address: parses URLs
+errors: the exceptions
 """

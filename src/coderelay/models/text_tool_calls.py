@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from coderelay.models.model import Completion
 from coderelay.protocol.calls import Call
-from coderelay.protocol.content import Thinking, text_of
 from coderelay.protocol.ids import CallId
+from coderelay.protocol.message_content import Thinking, text_of
 from coderelay.protocol.tool_specs import ToolSpec
 
 _FENCE = re.compile(r"```[\w-]*\s(.*)```", re.DOTALL)

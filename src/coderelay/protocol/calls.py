@@ -4,8 +4,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from coderelay.protocol.content import Image, Seal
 from coderelay.protocol.ids import BackgroundId, CallId
+from coderelay.protocol.message_content import Image, Seal
 from coderelay.protocol.translatable import Translatable, keep_templates, say, with_template
 
 Kind = Literal["read", "edit", "command", "network", "mcp", "ask"]

@@ -8,8 +8,8 @@ from typing import Literal
 from msgspec import Struct
 
 from coderelay.protocol.asks import By, Decision, Unanswered
-from coderelay.protocol.content import Image
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, PromptId, SessionId
+from coderelay.protocol.message_content import Image
 from coderelay.protocol.session_setting_types import Mode, Preset, Profile, Think, When
 
 

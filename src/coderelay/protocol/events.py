@@ -1,5 +1,5 @@
 """The event types of the session log. The log is the source of truth; everything else can be rebuilt from it. Some
-types are declared in `session_events`, `prompt_events` and `agent_events`.
+types are declared in `session_events`, `prompt_events` and `external_agent_events`.
 
 The life of a session, in order:
 
@@ -35,12 +35,12 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from coderelay.protocol.agent_events import AgentAttached, MessageKept, PartialsKept, TurnParked
 from coderelay.protocol.asks import Ask, By, Decision, PermissionAsk, Unanswered
 from coderelay.protocol.calls import Call, Need, Outcome
-from coderelay.protocol.content import Block, Note
 from coderelay.protocol.event_base import Event
+from coderelay.protocol.external_agent_events import AgentAttached, MessageKept, PartialsKept, TurnParked
 from coderelay.protocol.ids import AskId, CallId, MessageId, PromptId, SessionId, TurnId
+from coderelay.protocol.message_content import Block, Note
 from coderelay.protocol.prompt_events import PromptAdmitted, PromptEdited, PromptRecalled, PromptTaken, Task
 from coderelay.protocol.session_events import (
     ApprovalGranted,

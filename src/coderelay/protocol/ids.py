@@ -8,6 +8,8 @@ import uuid
 from collections.abc import Iterable
 from typing import NewType
 
+from msgspec import Struct
+
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.translatable import say
 
@@ -25,6 +27,13 @@ SHORTEST = 4
 variable, would otherwise match whenever there is only one candidate."""
 _LISTED = 5
 _NAMESPACE = uuid.NAMESPACE_OID.bytes
+
+
+class MachineIdentity(Struct, frozen=True):
+    """A machine as the log knows it. Only `id` identifies it; `name` is for people and may change."""
+
+    id: MachineId
+    name: str
 
 
 def new_id() -> str:

@@ -6,8 +6,7 @@ from typing import Literal
 from msgspec import Struct
 
 from coderelay.protocol.asks import Ask, By, Decision
-from coderelay.protocol.ids import OwnerId, SessionId
-from coderelay.protocol.machine_identity import MachineIdentity
+from coderelay.protocol.ids import MachineIdentity, OwnerId, SessionId
 from coderelay.protocol.session_events import SessionConfigured
 from coderelay.protocol.session_setting_types import Mode, Profile, Think
 from coderelay.protocol.usage_and_cost import Usage

@@ -3,9 +3,9 @@
 from typing import Literal
 
 from coderelay.protocol.asks import By, Unanswered
-from coderelay.protocol.content import Image
 from coderelay.protocol.event_base import Event
 from coderelay.protocol.ids import PromptId, TurnId
+from coderelay.protocol.message_content import Image
 
 Task = Literal["prompt", "compact", "shell"]
 

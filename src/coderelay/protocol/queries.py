@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from coderelay.protocol.asks import Approval
 from coderelay.protocol.background_command_end import BackgroundRow
-from coderelay.protocol.content import Image
 from coderelay.protocol.events import PromptAdmitted
 from coderelay.protocol.ids import PromptId, SessionId, TurnId
+from coderelay.protocol.message_content import Image
 from coderelay.protocol.projected_rows import AskRow, Messages, Summary
 from coderelay.protocol.query_results import (
     AgentShown,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import msgspec
 
 from coderelay.protocol.calls import Call, Finished
-from coderelay.protocol.content import text_of
 from coderelay.protocol.events import CallProposed, HistoryCompacted, MessageAdded
+from coderelay.protocol.message_content import text_of
 from coderelay.protocol.query_results import ContextShown
 from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.session.model_messages import BYTES_PER_TOKEN, IMAGE_BYTES, cut_for_model, result_text

@@ -52,8 +52,7 @@ from coderelay.protocol.events import (
     StopRequested,
     TurnUndone,
 )
-from coderelay.protocol.ids import APPROVALS, AskId, PromptId, derived_id
-from coderelay.protocol.machine_identity import MachineIdentity
+from coderelay.protocol.ids import APPROVALS, AskId, MachineIdentity, PromptId, derived_id
 from coderelay.protocol.translatable import say
 from coderelay.session.state import PastTurn, SessionSettings, State
 

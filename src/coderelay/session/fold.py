@@ -6,7 +6,6 @@ from msgspec.structs import replace
 
 from coderelay.protocol.asks import Allow, BudgetAsk, OfferAsk, PlanAsk
 from coderelay.protocol.calls import Finished
-from coderelay.protocol.content import text_of
 from coderelay.protocol.events import (
     AgentAttached,
     ApprovalGranted,
@@ -50,6 +49,7 @@ from coderelay.protocol.events import (
     Unrecognised,
 )
 from coderelay.protocol.ids import PromptId, SessionId
+from coderelay.protocol.message_content import text_of
 from coderelay.protocol.translatable import with_template
 from coderelay.protocol.usage_and_cost import Usage, plus
 from coderelay.session import agent_program_messages

@@ -39,7 +39,7 @@ from coderelay.protocol.events import (
     TurnUndone,
     judged_in,
 )
-from coderelay.protocol.machine_identity import MachineIdentity
+from coderelay.protocol.ids import MachineIdentity
 from coderelay.session.children import TASK
 from coderelay.session.state import SessionSettings
 

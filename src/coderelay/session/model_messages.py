@@ -12,9 +12,9 @@ import msgspec
 from msgspec import Struct
 
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Outcome, Stopped, Unknown
-from coderelay.protocol.content import Block, Image, Note, text_of
 from coderelay.protocol.events import HistoryCompacted, MessageAdded, PromptTaken, TurnStarted
 from coderelay.protocol.ids import CallId
+from coderelay.protocol.message_content import Block, Image, Note, text_of
 from coderelay.session.state import Entry, State, calls_of
 
 RESULT_CHARS = 60_000

@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from coderelay.protocol.calls import Call
-from coderelay.protocol.content import Image, Thinking, text_of, thinking_of
+from coderelay.protocol.message_content import Image, Thinking, text_of, thinking_of
 from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.session.model_messages import AssistantMessage, Message, ToolMessage, UserMessage, transcript
 from coderelay.session.state import State, calls_of

@@ -6,7 +6,6 @@ from msgspec import Struct, field
 from coderelay.protocol.asks import Approval, Ask, By, Decision
 from coderelay.protocol.background_command_end import End
 from coderelay.protocol.calls import Call, Finished, Outcome
-from coderelay.protocol.content import Image
 from coderelay.protocol.events import (
     Author,
     CallProposed,
@@ -22,8 +21,18 @@ from coderelay.protocol.events import (
     TurnStarted,
     Waited,
 )
-from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
-from coderelay.protocol.machine_identity import MachineIdentity
+from coderelay.protocol.ids import (
+    AskId,
+    BackgroundId,
+    CallId,
+    MachineIdentity,
+    MessageId,
+    OwnerId,
+    PromptId,
+    SessionId,
+    TurnId,
+)
+from coderelay.protocol.message_content import Image
 from coderelay.protocol.projected_rows import Phase
 from coderelay.protocol.query_results import Item, TodoArguments
 from coderelay.protocol.session_events import SessionConfigured

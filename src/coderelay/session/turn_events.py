@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from coderelay.protocol.asks import BudgetAsk, OfferAsk, PermissionAsk, PlanAsk
 from coderelay.protocol.background_command_end import Gone
 from coderelay.protocol.calls import Denied, Outcome, Stopped, Unknown
-from coderelay.protocol.content import text_of
 from coderelay.protocol.events import (
     AgentAttached,
     AnyEvent,
@@ -35,6 +34,7 @@ from coderelay.protocol.events import (
     TurnStarted,
 )
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, OwnerId, TurnId
+from coderelay.protocol.message_content import text_of
 from coderelay.protocol.session_setting_types import Persistence
 from coderelay.protocol.usage_and_cost import Usage, plus
 from coderelay.session import background_commands, own_loop_agent_calls

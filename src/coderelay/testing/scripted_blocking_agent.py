@@ -18,9 +18,9 @@ from msgspec import Struct
 from coderelay.agents.agent import Description, Turn
 from coderelay.protocol.asks import Answers, Deny, DenyAndStop
 from coderelay.protocol.calls import Call, CommandEnd, Failed, Finished, Need, Outcome, Question, Stopped
-from coderelay.protocol.content import Text, text_of
 from coderelay.protocol.events import MessageAdded
 from coderelay.protocol.ids import CallId, MessageId, new_id
+from coderelay.protocol.message_content import Text, text_of
 from coderelay.session.outcome_without_running import outcome_without_running
 from coderelay.session.state import CallState, SessionSettings
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.protocol.content import Image
+from coderelay.protocol.message_content import Image
 from coderelay.surfaces.terminal.input.attachments import Attachments, PreparedPrompt
 from coderelay.surfaces.terminal.input.paste import harmless, take_paste
 from tests.house import story

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 from coderelay.agents.agent import Description, Turn
 from coderelay.protocol.calls import Call
-from coderelay.protocol.content import Text
 from coderelay.protocol.events import MessageAdded
 from coderelay.protocol.ids import MessageId, new_id
+from coderelay.protocol.message_content import Text
 from coderelay.session.next_action import AskModel, Compact, RunCall
 from coderelay.session.state import SessionSettings
 from coderelay.tools.toolbox import Toolbox

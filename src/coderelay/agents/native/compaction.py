@@ -9,8 +9,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from coderelay.agents.native.prompt.notes import last_todos
-from coderelay.protocol.content import text_of
 from coderelay.protocol.events import CallProposed, HistoryCompacted, MessageAdded, PromptTaken, TurnStarted
+from coderelay.protocol.message_content import text_of
 from coderelay.session.model_messages import (
     BYTES_PER_TOKEN,
     IMAGE_BYTES,

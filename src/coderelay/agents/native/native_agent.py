@@ -9,9 +9,9 @@ from coderelay.agents.native.prompt.system_prompt import system_prompt
 from coderelay.agents.native.turn_steps import TurnSteps
 from coderelay.agents.native.turn_tools import ExtraToolsOf, TurnTools, wants_more
 from coderelay.models.model import Completion, Model, Models, Request
-from coderelay.protocol.content import text_of
 from coderelay.protocol.errors import BadInput, ModelFailed
 from coderelay.protocol.ids import SessionId
+from coderelay.protocol.message_content import text_of
 from coderelay.session.model_messages import UserMessage
 from coderelay.session.next_action import AskModel, CheckWork, Compact, RunCall
 from coderelay.session.state import SessionSettings

@@ -1,18 +1,38 @@
-"""What the native agent is told about one folder: limits, skills, subagents, further tools."""
+"""The settings of the native agent in one folder: limits, its workflow, skills, subagents, further tools."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 from msgspec import Struct, field
 
 from coderelay.agents.native.compaction import CompactionSettings
-from coderelay.agents.native.workflow.workflow_settings import WorkflowSettings
 from coderelay.models.api_errors import FIRST_SECONDS
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.query_results import SkillShown, SubagentShown
 from coderelay.tools.tool import Tool
 
-if TYPE_CHECKING:
-    pass
+Language = Literal["en", "zh"]
+
+MOST_RETRIES = 2
+
+
+class VerificationSettings(Struct, frozen=True):
+    enabled: bool = True
+    attempts: int = MOST_RETRIES
+    commands: tuple[str, ...] = ()
+
+    @property
+    def most_runs(self) -> int:
+        """How often a check may run. The configuration can only lower this limit."""
+        return 1 + min(MOST_RETRIES, self.attempts)
+
+
+class WorkflowSettings(Struct, frozen=True):
+    """`todos` says whether a complex prompt begins with a todo list. `language` is the language of the workflow's
+    messages."""
+
+    todos: bool = True
+    verification: VerificationSettings = VerificationSettings()
+    language: Language = "en"
 
 
 class NativeSettings(Struct, frozen=True):

@@ -8,20 +8,20 @@ from msgspec.structs import replace
 from coderelay.agents.agent import Turn
 from coderelay.agents.native import compaction
 from coderelay.agents.native.loop_detection import REPEATED, find_repeated, was_warned
+from coderelay.agents.native.model_request_with_retries import ModelChanged, ModelRequests
 from coderelay.agents.native.native_settings import NativeSettings
 from coderelay.agents.native.prompt.notes import Offered, current_notes, new_notes
 from coderelay.agents.native.prompt.system_prompt import system_prompt
-from coderelay.agents.native.streamed_answer import ModelChanged, StreamedAnswer
 from coderelay.agents.native.turn_tools import TurnTools
-from coderelay.agents.native.workflow.workflow_triggers import has_edited, may_be_complex
+from coderelay.agents.native.workflow.workflow_prefilters import has_edited, may_be_complex
 from coderelay.models.model import Completion, Model, Models, Request
 from coderelay.models.text_tool_calls import with_text_call
 from coderelay.protocol.calls import Call, Outcome
-from coderelay.protocol.content import Note, text_of
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import HistoryCompacted, MessageAdded
 from coderelay.protocol.ids import CallId, new_id
 from coderelay.protocol.live_updates import Notice
+from coderelay.protocol.message_content import Note, text_of
 from coderelay.protocol.query_results import SkillShown
 from coderelay.protocol.translatable import say
 from coderelay.session.model_messages import Message, Transcript, UserMessage, with_notes
@@ -62,7 +62,7 @@ class TurnSteps:
         self._transcript = Transcript()
         self._agent = turn.settings.agent
         self._model = models.open(turn.settings.model)
-        self._streamed = StreamedAnswer(turn, settings.retry_seconds, self._current_model)
+        self._requests = ModelRequests(turn, settings.retry_seconds, self._current_model)
 
     async def ask_model(self) -> None:
         if await self._begin_list() or await self._read_named_file():
@@ -194,7 +194,7 @@ class TurnSteps:
         window = int(summariser.card.context * _SUMMARY_WINDOW)
         told = compaction.summariser_input(self._turn.state, dropped, window)
         request = Request(compaction.SUMMARISER, [UserMessage(told)], think="off")
-        _, completion = await self._streamed.receive(summariser, request, shown=False)
+        _, completion = await self._requests.receive(summariser, request, shown=False)
         if completion.stop_reason == "refusal" or not text_of(completion.blocks).strip():
             raise ModelFailed("the model made no summary")
         return completion
@@ -223,7 +223,7 @@ class TurnSteps:
         messages = with_notes(self._transcript.update(state), notes)
         request = self._request(model, messages)
         try:
-            message_id, completion = await self._streamed.receive(model, request, notes=notes)
+            message_id, completion = await self._requests.receive(model, request, notes=notes)
         except ModelChanged:
             return  # the next step asks the new model
         completion = with_text_call(completion, request.tools)

@@ -21,7 +21,7 @@ from coderelay.protocol.errors import CoderError, StoreFull
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListServers
 from coderelay.surfaces.terminal.drawing.transcript_lines import note
-from coderelay.surfaces.terminal.live_region import Region
+from coderelay.surfaces.terminal.live_region_view import LiveRegionView
 from coderelay.surfaces.terminal.opened_session import OpenedSession
 from coderelay.surfaces.terminal.prompt_while_opening import PromptWhileOpening
 from coderelay.surfaces.terminal.repl import Repl
@@ -60,7 +60,7 @@ async def _show(options: argparse.Namespace, folder: str, opening: PromptWhileOp
         )
         starting = asyncio.create_task(_start_servers(opened.client, chosen.session))
         try:
-            return await opening.hand_over(Repl(opening.screen, Region(folder), opened))
+            return await opening.hand_over(Repl(opening.screen, LiveRegionView(folder), opened))
         finally:
             starting.cancel()
     finally:

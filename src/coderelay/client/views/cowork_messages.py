@@ -12,7 +12,6 @@ import msgspec
 from coderelay.client.built_in_tool_specs import tool_specs
 from coderelay.client.views.cowork_message_parser import COWORK
 from coderelay.protocol.calls import Call, Finished, Unknown
-from coderelay.protocol.content import Text, text_of
 from coderelay.protocol.events import (
     CallEnded,
     CallProposed,
@@ -28,6 +27,7 @@ from coderelay.protocol.events import (
     TurnUndone,
 )
 from coderelay.protocol.ids import SessionId, derived_id
+from coderelay.protocol.message_content import Text, text_of
 from coderelay.protocol.modes import MODES
 from coderelay.protocol.projected_rows import MessageRow, Summary
 from coderelay.protocol.session_setting_types import Mode

@@ -7,8 +7,8 @@ the messages are made from its events; else they are made from live pieces as th
 from collections.abc import Iterable
 from typing import Any
 
-from coderelay.protocol.agent_events import PartialBlock
 from coderelay.protocol.events import PartialsKept, Recorded
+from coderelay.protocol.external_agent_events import PartialBlock
 from coderelay.protocol.ids import MessageId, SessionId, derived_id, new_id
 from coderelay.protocol.live_updates import TextDelta, ThinkingDelta
 

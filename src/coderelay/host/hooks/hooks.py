@@ -26,9 +26,9 @@ from coderelay.host.hooks.hook_output import HookOutput, parse_hook_output, spli
 from coderelay.host.new_ask import ask_about
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.calls import Call, Finished, Need
-from coderelay.protocol.content import text_of
 from coderelay.protocol.events import EnvironmentSetUp, Judged, MessageAdded
 from coderelay.protocol.live_updates import Notice
+from coderelay.protocol.message_content import text_of
 from coderelay.protocol.translatable import join_texts, say, with_template
 from coderelay.session.state import State
 from coderelay.workspace.processes.environment import person_environment

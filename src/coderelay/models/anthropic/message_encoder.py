@@ -11,7 +11,7 @@ from msgspec import Raw, Struct
 from coderelay.models.history_cache import EncodedHistory
 from coderelay.models.image_removal import without_images
 from coderelay.protocol.calls import Call
-from coderelay.protocol.content import Image, Seal, Text, Thinking
+from coderelay.protocol.message_content import Image, Seal, Text, Thinking
 from coderelay.session.model_messages import AssistantMessage, Message, ToolMessage, UserMessage
 from coderelay.session.openai_chat_format import sendable_arguments, sendable_name
 

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from coderelay.models.model import Completion
 from coderelay.models.text_tool_calls import call_in_text
 from coderelay.protocol.calls import Call
-from coderelay.protocol.content import Block, Text, Thinking, text_of
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.ids import CallId
+from coderelay.protocol.message_content import Block, Text, Thinking, text_of
 from coderelay.protocol.tool_specs import ToolSpec
 
 FINISH = "finish"

@@ -14,7 +14,7 @@ from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece
 from coderelay.models.model_card import Card
 from coderelay.models.openai_chat.stream_decoder import ChatAnswer
 from coderelay.protocol.calls import Call
-from coderelay.protocol.content import text_of
+from coderelay.protocol.message_content import text_of
 from coderelay.protocol.tool_specs import ToolSpec, first_sentence
 from coderelay.session.model_messages import AssistantMessage, Message, ToolMessage, UserMessage
 

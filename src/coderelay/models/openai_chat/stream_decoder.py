@@ -16,10 +16,10 @@ from coderelay.models.model import Completion
 from coderelay.models.stream_decoding import broken_event, broken_off, is_json
 from coderelay.models.think_tags import ThinkTags
 from coderelay.protocol.calls import Call
-from coderelay.protocol.content import Block, Seal, Text, Thinking
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import StopReason
 from coderelay.protocol.ids import CallId
+from coderelay.protocol.message_content import Block, Seal, Text, Thinking
 from coderelay.protocol.usage_and_cost import Usage
 
 _STOP_REASONS: dict[str, StopReason] = {

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from coderelay.protocol.calls import Call
-from coderelay.protocol.content import Image, Seal, Thinking
+from coderelay.protocol.message_content import Image, Seal, Thinking
 from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.session.model_messages import AssistantMessage, Message, ToolMessage, UserMessage
 from coderelay.session.openai_chat_format import data_url, sendable_arguments, sendable_id, sendable_name

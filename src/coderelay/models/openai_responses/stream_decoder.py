@@ -15,9 +15,9 @@ from coderelay.models.model import Completion
 from coderelay.models.openai_responses.input_encoder import Reasoning
 from coderelay.models.stream_decoding import broken_event, broken_off, drain, is_json
 from coderelay.protocol.calls import Call
-from coderelay.protocol.content import Block, Text, Thinking
 from coderelay.protocol.events import StopReason
 from coderelay.protocol.ids import CallId
+from coderelay.protocol.message_content import Block, Text, Thinking
 from coderelay.protocol.usage_and_cost import Usage
 
 _KINDS = ("message", "function_call", "reasoning")

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from coderelay.policy.shell.parser import Word
+from coderelay.policy.shell.literal_script import Word
 from coderelay.policy.shell.programs.command_folders import CommandFolders, NotReadOnly
-from coderelay.policy.shell.programs.option_parser import OptionWord, check
+from coderelay.policy.shell.programs.harmless_option_check import OptionWord, check
 from coderelay.policy.shell.programs.program_spec import Build
 from coderelay.policy.shell.programs.program_table import PROGRAMS, find_build
 from coderelay.policy.shell.programs.read_only_check import recognise_edit

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from coderelay.policy.rules import NO_RULES, CommandRules
+from coderelay.policy.shell.deny_and_ask_rule_dangers import UserRuleDangers
 from coderelay.policy.shell.deny_and_ask_rule_matching import Spelling
 from coderelay.policy.shell.destructive_commands import Danger, destruction, overwriting
 from coderelay.policy.shell.possible_commands import (
@@ -22,7 +23,6 @@ from coderelay.policy.shell.possible_commands import (
     walk,
 )
 from coderelay.policy.shell.programs.program_table import base_name, find_program
-from coderelay.policy.shell.user_rule_dangers import UserRuleDangers
 from coderelay.protocol.secret_paths import secret_in_text
 from coderelay.protocol.translatable import say
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from coderelay.policy.rules import PathBase
-from coderelay.policy.shell.parser import Script, Word, literal_script
+from coderelay.policy.shell.literal_script import Script, Word, literal_script
 from coderelay.policy.shell.programs.command_folders import CommandFolders as Workspace
 from coderelay.policy.shell.programs.command_folders import NotReadOnly
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
-from coderelay.policy.shell.programs.option_parser import Options, check
+from coderelay.policy.shell.programs.harmless_option_check import Options, check
 from coderelay.policy.shell.programs.program_table import system_name, system_program
 from coderelay.policy.shell.programs.wrappers import unwrap
 

@@ -6,9 +6,9 @@ A program that is not detected gets no right to the network, and fails in the sa
 import re
 from collections.abc import Sequence
 
-from coderelay.policy.shell.parser import MOST_CHARACTERS
 from coderelay.policy.shell.possible_commands import Command, PossibleCommand, Record, walk
 from coderelay.policy.shell.programs.program_table import PROGRAMS, base_name, find_program
+from coderelay.policy.shell.tree_sitter_bash import MOST_CHARACTERS
 
 _TAKE_A_VALUE = {"-C", "-c", "--git-dir", "--work-tree", "--prefix", "--cwd", "--project", "--directory"}
 _HERE = re.compile(r"(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[::1\]|::1)(?::\d+)?(?:[/?#].*)?$")

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.policy.shell.parser import Script, Word, literal_script
+from coderelay.policy.shell.literal_script import Script, Word, literal_script
 from coderelay.policy.shell.programs.command_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
-from coderelay.policy.shell.programs.option_parser import Operands, Options, OptionWord, check
+from coderelay.policy.shell.programs.harmless_option_check import Operands, Options, OptionWord, check
 from coderelay.policy.shell.programs.program_table import system_name, system_program
 from coderelay.policy.shell.programs.read_only_check import without_wrappers
 

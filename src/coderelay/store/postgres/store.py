@@ -13,6 +13,7 @@ from coderelay.protocol.events import AnyEvent, Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.key_value_store import KeyValueStore
 from coderelay.protocol.projected_rows import Messages, Summary
+from coderelay.protocol.wall_clock import now
 from coderelay.store.postgres.append import APPEND, Append, LogHead, project
 from coderelay.store.postgres.append_group import APPEND_GROUP, AppendQueue
 from coderelay.store.postgres.append_notifications import POLL_SECONDS, AppendNotifications
@@ -28,7 +29,6 @@ from coderelay.store.postgres.connection import (
 )
 from coderelay.store.postgres.migrations import migrate
 from coderelay.store.postgres.value_encoding import Texts, escape_nul, is_encodable, unescape_nul
-from coderelay.store.sqlite.store import wall_clock
 from coderelay.store.store import ChangeCursor, Changes, Projection
 from coderelay.store.stored_rows import LAST_CHARACTER, messages_read, read_event, read_summary, refuse_holes
 
@@ -94,7 +94,7 @@ class PostgresStore:
         url: str,
         projection: Projection,
         *,
-        clock: Callable[[], int] = wall_clock,
+        clock: Callable[[], int] = now,
         patience_seconds: float = PATIENCE_SECONDS,
         poll_seconds: float = POLL_SECONDS,
     ) -> None:

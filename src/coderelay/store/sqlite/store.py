@@ -15,6 +15,7 @@ from coderelay.protocol.ids import SessionId
 from coderelay.protocol.key_value_store import KeyValueStore
 from coderelay.protocol.projected_rows import Messages, Summary
 from coderelay.protocol.translatable import say
+from coderelay.protocol.wall_clock import now
 from coderelay.store.sqlite import select_statements
 from coderelay.store.sqlite.busy_retry import is_busy
 from coderelay.store.sqlite.error_translation import closed, failure
@@ -40,10 +41,6 @@ _OPENINGS = 3
 _READ_PAUSE = 0.02
 
 
-def wall_clock() -> int:
-    return time.time_ns() // 1_000_000
-
-
 def _keep_quiet(_: str) -> None:
     pass
 
@@ -58,7 +55,7 @@ class SqliteStore:
         *,
         lock_seconds: float | None = None,
         open_seconds: float = 10.0,
-        clock: Callable[[], int] = wall_clock,
+        clock: Callable[[], int] = now,
         tell: Callable[[str], None] = _keep_quiet,
     ) -> None:
         """`lock_seconds` is how long to wait for the locks of other programs; None waits without limit, and then

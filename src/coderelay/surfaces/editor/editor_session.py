@@ -10,7 +10,7 @@ from coderelay.acp.updates import Fields, chunk, text_block, usage
 from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.follow_with_subagents import join_family
 from coderelay.client.i18n import retell, t
-from coderelay.client.lent_resources import Lent, LentServer
+from coderelay.client.lent_resource_types import Lent, LentServer
 from coderelay.client.remote_slash_commands import remote_command
 from coderelay.client.typed_line import PromptToSend
 from coderelay.protocol.commands import OpenSession, RecallPrompt, SendPrompt, StopTurn

@@ -6,7 +6,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from coderelay.acp.updates import Fields
-from coderelay.client.lent_resources import LentServer
+from coderelay.client.lent_resource_types import LentServer
 
 _NAME_CHARS = 40
 

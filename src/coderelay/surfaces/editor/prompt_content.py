@@ -15,8 +15,8 @@ from coderelay.acp.request_params import (
     ResourceBlock,
     TextBlock,
 )
-from coderelay.protocol.content import Image
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.message_content import Image
 
 
 class PromptContent(Struct, frozen=True):

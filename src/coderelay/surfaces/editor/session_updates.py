@@ -27,7 +27,6 @@ from coderelay.client.i18n import retell
 from coderelay.client.todo_text import items_set_by
 from coderelay.client.visible_text import visible
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Kind, Need, Outcome, Stopped, Unknown, one_line
-from coderelay.protocol.content import Image, text_of, thinking_of
 from coderelay.protocol.events import (
     CallAsked,
     CallEnded,
@@ -46,6 +45,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import CallId, MessageId, PromptId
 from coderelay.protocol.live_updates import Live, Notice, OutputDelta, TextDelta, ThinkingDelta
+from coderelay.protocol.message_content import Image, text_of, thinking_of
 from coderelay.protocol.session_setting_types import Mode
 
 _TITLE = 300

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable
 from socket import socket
 from typing import Protocol
@@ -10,6 +9,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from coderelay.protocol.key_value_store import KeyValueStore
+from coderelay.protocol.wall_clock import now
 from coderelay.surfaces.feishu.card_outbox_interface import CardOutbox
 from coderelay.surfaces.feishu.card_sender import CardSender
 from coderelay.surfaces.feishu.durable_card_outbox import DurableCardOutbox
@@ -68,7 +68,7 @@ class Bot:
         api = LarkApi(self._app)
         try:
             bot = await api.check()
-            sender = CardSender(self._app.app_id, api, RateLimits(scale=self._timing.pace), _now)
+            sender = CardSender(self._app.app_id, api, RateLimits(scale=self._timing.pace), now)
             outbox = DurableCardOutbox(
                 self._key_values, sender, lease_ms=self._timing.lease_ms, pace=self._timing.pace
             )
@@ -98,7 +98,3 @@ class Bot:
             await until.wait()
         finally:
             await connection.stop()
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000

@@ -15,6 +15,7 @@ from coderelay.protocol.modes import MODES
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListAsks, ListFolders, ListSessions
 from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.wall_clock import now
 from coderelay.surfaces.feishu.access_rules import person
 from coderelay.surfaces.feishu.chat_records import ChatKey, CurrentSession
 from coderelay.surfaces.feishu.chat_status import ChatStatus, state_of
@@ -223,8 +224,7 @@ async def _link(here: Here) -> Told:
     if message.chat_kind != "p2p":
         await here.chat.links.withdraw(here.rest)  # others have read it
         raise BadInput(localize(_ONLY_P2P))
-    now = time.time_ns() // 1_000_000
-    link = await here.chat.links.redeem(here.rest, message.sender, message.chat_id, now)
+    link = await here.chat.links.redeem(here.rest, message.sender, message.chat_id, now())
     if link is None:
         raise BadInput(localize(_NOT_LINKED))
     return localize(_LINKED), localize(_LINKED_TEXT, person=link.person)

@@ -6,7 +6,6 @@ own until it is at rest.
 
 import asyncio
 import logging
-import time
 from collections.abc import Iterable
 from contextlib import aclosing, suppress
 
@@ -17,6 +16,7 @@ from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListChildren, ListSessions, ShowSession
+from coderelay.protocol.wall_clock import now
 from coderelay.surfaces.feishu.account_links import Links
 from coderelay.surfaces.feishu.ask_card_publisher import AskCards
 from coderelay.surfaces.feishu.card_layout import CardSchema
@@ -155,7 +155,7 @@ class ChatPresenter:
     async def _forget_old(self) -> None:
         while True:
             try:
-                await self._records.forget_old(time.time_ns() // 1_000_000)
+                await self._records.forget_old(now())
             except CoderError:
                 log.exception("old records of chats could not be erased")
             await asyncio.sleep(_FORGET_SECONDS)

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import random
-import time
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -12,6 +11,7 @@ from msgspec.structs import replace
 
 from coderelay.protocol.ids import new_id
 from coderelay.protocol.key_value_store import Change, Entry, KeyValueStore
+from coderelay.protocol.wall_clock import now
 from coderelay.surfaces.feishu.card_outbox_interface import Card, ChatPlace
 from coderelay.surfaces.feishu.card_record import (
     CARDS,
@@ -40,13 +40,14 @@ log = logging.getLogger(__name__)
 
 
 class DurableCardOutbox:
-    """A CardOutbox; see card_outbox.py for the contract. `clock` is in milliseconds, `pace` is that of BotTiming."""
+    """A CardOutbox; see card_outbox_interface.py for the contract. `clock` is in milliseconds, `pace` is that
+    of BotTiming."""
 
     def __init__(
         self,
         key_values: KeyValueStore,
         sender: CardSender,
-        clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+        clock: Callable[[], int] = now,
         lease_ms: int = _LEASE_MS,
         pace: float = 1.0,
     ) -> None:

@@ -8,7 +8,6 @@ dies, another takes over: at once if it can see that the process has gone, and o
 import asyncio
 import logging
 import os
-import time
 from collections.abc import Awaitable, Callable
 
 import msgspec
@@ -16,6 +15,7 @@ from msgspec import Struct
 
 from coderelay.protocol.ids import new_id
 from coderelay.protocol.key_value_store import Change, Entry, KeyValueStore
+from coderelay.protocol.wall_clock import now
 from coderelay.surfaces.feishu.card_outbox_interface import Card, CardOutbox, ChatPlace
 
 LEASE_MS = 12_000
@@ -42,7 +42,7 @@ class PresenterLease:
     def __init__(
         self,
         key_values: KeyValueStore,
-        clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+        clock: Callable[[], int] = now,
         renew: float = _RENEW_SECONDS,
         look: float = _LOOK_SECONDS,
     ) -> None:
@@ -125,8 +125,8 @@ class PresenterLease:
 
 
 class LeasedOutbox:
-    """A CardOutbox; see card_outbox.py for the contract. What a bot would show after its lease has run out is not
-    shown, for another bot may have shown newer things: a card would look open again, and stay so."""
+    """A CardOutbox; see card_outbox_interface.py for the contract. What a bot would show after its lease has
+    run out is not shown, for another bot may have shown newer things: a card would look open again, and stay so."""
 
     def __init__(self, outbox: CardOutbox, lease: PresenterLease) -> None:
         self._outbox = outbox

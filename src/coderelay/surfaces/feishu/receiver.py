@@ -8,7 +8,6 @@ right then: whoever sweeps next finds it among those still to do.
 import asyncio
 import hmac
 import logging
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +18,7 @@ from msgspec.structs import replace
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.ids import new_id
 from coderelay.protocol.key_value_store import Change, Entry, KeyValueStore
+from coderelay.protocol.wall_clock import now
 from coderelay.surfaces.feishu.incoming_event_types import (
     CardClick,
     ChatMessage,
@@ -72,7 +72,7 @@ class Receiver:
         identity: AppIdentity,
         key_values: KeyValueStore,
         handler: IncomingHandler,
-        clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+        clock: Callable[[], int] = now,
         lease_ms: int = _LEASE_MS,
     ) -> None:
         self._identity = identity

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from coderelay.client.ask_view import full_text
 from coderelay.protocol.asks import Ask, DenyAndStop, QuestionAsk
 from coderelay.protocol.calls import Failed, Need
-from coderelay.protocol.content import text_of
 from coderelay.protocol.events import (
     AskAnswered,
     AskOpened,
@@ -25,6 +24,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import AskId, CallId, MessageId, SessionId
 from coderelay.protocol.live_updates import Live, TextDelta
+from coderelay.protocol.message_content import text_of
 from coderelay.surfaces.feishu.ask_cards import Closed
 from coderelay.surfaces.feishu.session_updates import (
     AskClosed,

@@ -7,7 +7,7 @@ from typing import Literal
 
 from coderelay.client.auto_answer import AutoAnswer, Unattended, unanswered_line
 from coderelay.client.client import Client
-from coderelay.client.exit_with_open_asks import ExitDecision
+from coderelay.client.exit_once_only_asks_remain import ExitDecision
 from coderelay.client.follow_with_subagents import follow_family
 from coderelay.protocol.asks import Ask, BudgetAsk, By, Deny
 from coderelay.protocol.commands import Accepted, RecallPrompt, SendPrompt, StopTurn

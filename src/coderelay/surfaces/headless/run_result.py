@@ -6,7 +6,6 @@ from typing import Any, Literal
 from coderelay.client.views import cowork_messages
 from coderelay.protocol.asks import Ask
 from coderelay.protocol.calls import Call, Denied
-from coderelay.protocol.content import text_of
 from coderelay.protocol.events import (
     CallEnded,
     CallProposed,
@@ -16,6 +15,7 @@ from coderelay.protocol.events import (
     TurnStarted,
 )
 from coderelay.protocol.ids import CallId, SessionId, new_id
+from coderelay.protocol.message_content import text_of
 from coderelay.protocol.projected_rows import AskRow
 from coderelay.protocol.usage_and_cost import Usage, plus
 from coderelay.surfaces.headless.exit_codes import DENIED, RunState

@@ -5,7 +5,6 @@ from typing import TextIO
 from coderelay.client.i18n import retell
 from coderelay.client.todo_text import lists_in
 from coderelay.protocol.calls import Denied, Finished, one_line
-from coderelay.protocol.content import text_of
 from coderelay.protocol.events import (
     BatchOpened,
     CallEnded,
@@ -18,6 +17,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import CallId
 from coderelay.protocol.live_updates import Live, Notice
+from coderelay.protocol.message_content import text_of
 from coderelay.surfaces.headless.output_interface import CutShort
 
 

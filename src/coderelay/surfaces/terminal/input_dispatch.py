@@ -28,7 +28,7 @@ from coderelay.surfaces.terminal.drawing.asks import ask_card, given_answer
 from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
 from coderelay.surfaces.terminal.drawing.transcript_lines import error_line, note, plain, user_line
 from coderelay.surfaces.terminal.input.attachments import Attachments, PreparedPrompt
-from coderelay.surfaces.terminal.live_region import Region
+from coderelay.surfaces.terminal.live_region_view import LiveRegionView
 from coderelay.surfaces.terminal.opened_session import OpenedSession
 from coderelay.surfaces.terminal.picker_choices import picker_for
 from coderelay.surfaces.terminal.screen import Screen
@@ -68,7 +68,12 @@ class InputDispatch:
     """Carries out the lines that a person types into one session."""
 
     def __init__(
-        self, opened: OpenedSession, view: SessionView, screen: Screen, region: Region, attachments: Attachments
+        self,
+        opened: OpenedSession,
+        view: SessionView,
+        screen: Screen,
+        region: LiveRegionView,
+        attachments: Attachments,
     ) -> None:
         self._opened = opened
         self._client = opened.client

@@ -9,7 +9,6 @@ from coderelay.client.visible_text import visible
 from coderelay.protocol.asks import By
 from coderelay.protocol.background_command_end import end_in_words
 from coderelay.protocol.calls import Finished, one_line
-from coderelay.protocol.content import text_of
 from coderelay.protocol.events import (
     AnyEvent,
     BackgroundEnded,
@@ -27,7 +26,8 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import CallId, SessionId
 from coderelay.protocol.live_updates import Live, Notice, TextDelta
-from coderelay.surfaces import standard_streams
+from coderelay.protocol.message_content import text_of
+from coderelay.surfaces import nonblocking_standard_output
 
 
 class PlainRenderer:
@@ -115,7 +115,7 @@ class PlainRenderer:
 
     def _is_cut(self, live: TextDelta) -> bool:
         """Whether to drop this delta: the reader is behind, or was behind earlier in the same message."""
-        if standard_streams.waiting() > standard_streams.MOST_WAITING:
+        if nonblocking_standard_output.waiting() > nonblocking_standard_output.MOST_WAITING:
             self._cut = live.message_id
         return live.message_id == self._cut
 

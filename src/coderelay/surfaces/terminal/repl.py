@@ -24,7 +24,7 @@ from coderelay.surfaces.terminal.input.completion_sources import SessionOffers
 from coderelay.surfaces.terminal.input.history import TypedHistory
 from coderelay.surfaces.terminal.input.key_bindings import make_bindings
 from coderelay.surfaces.terminal.input_dispatch import InputDispatch, ReturnedLine, SentLine
-from coderelay.surfaces.terminal.live_region import Region
+from coderelay.surfaces.terminal.live_region_view import LiveRegionView
 from coderelay.surfaces.terminal.notifications import Notifier
 from coderelay.surfaces.terminal.opened_session import OpenedSession
 from coderelay.surfaces.terminal.screen import Screen
@@ -40,7 +40,7 @@ _AGAIN_SECONDS = 1.0
 class Repl:
     """Carries out the key actions, and sends the typed lines to the session that is shown."""
 
-    def __init__(self, screen: Screen, region: Region, opened: OpenedSession) -> None:
+    def __init__(self, screen: Screen, region: LiveRegionView, opened: OpenedSession) -> None:
         self._screen = screen
         self._region = region
         self._opened = opened

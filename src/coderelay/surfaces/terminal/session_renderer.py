@@ -8,7 +8,6 @@ from coderelay.client.i18n import retell, t
 from coderelay.protocol.asks import By
 from coderelay.protocol.background_command_end import end_in_words
 from coderelay.protocol.calls import Call, Need
-from coderelay.protocol.content import Text, text_of, thinking_of
 from coderelay.protocol.events import (
     AnyEvent,
     AskParked,
@@ -36,6 +35,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import CallId, MessageId, PromptId, SessionId
 from coderelay.protocol.live_updates import Live, Notice, OutputDelta, TextDelta, ThinkingDelta
+from coderelay.protocol.message_content import Text, text_of, thinking_of
 from coderelay.surfaces.terminal.drawing.calls import begun_list, call_ended, call_line, gives_todos
 from coderelay.surfaces.terminal.drawing.display_width import cut
 from coderelay.surfaces.terminal.drawing.markdown_stream import MarkdownStream, drawn_markdown

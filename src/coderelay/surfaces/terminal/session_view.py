@@ -42,7 +42,7 @@ from coderelay.surfaces.terminal.ask_and_prompt_queues import (
 from coderelay.surfaces.terminal.drawing import asks as drawn
 from coderelay.surfaces.terminal.drawing.display_width import cut
 from coderelay.surfaces.terminal.drawing.transcript_lines import note
-from coderelay.surfaces.terminal.live_region import Region
+from coderelay.surfaces.terminal.live_region_view import LiveRegionView
 from coderelay.surfaces.terminal.notifications import Notifier
 from coderelay.surfaces.terminal.screen import Screen
 from coderelay.surfaces.terminal.session_renderer import SessionRenderer
@@ -68,7 +68,7 @@ class SessionView:
     """One session as it is shown on the screen, from `begin` to `end`."""
 
     def __init__(
-        self, client: Client, session: SessionId, by: By, screen: Screen, region: Region, notifier: Notifier
+        self, client: Client, session: SessionId, by: By, screen: Screen, region: LiveRegionView, notifier: Notifier
     ) -> None:
         self.session = session
         self.asks = AskQueue(session)

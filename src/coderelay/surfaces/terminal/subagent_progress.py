@@ -4,7 +4,6 @@ import time
 
 from coderelay.client.visible_text import visible
 from coderelay.protocol.calls import Need
-from coderelay.protocol.content import text_of
 from coderelay.protocol.events import (
     AnyEvent,
     BatchOpened,
@@ -17,6 +16,7 @@ from coderelay.protocol.events import (
     judged_in,
 )
 from coderelay.protocol.ids import CallId, SessionId
+from coderelay.protocol.message_content import text_of
 from coderelay.surfaces.terminal.drawing.ansi_styles import CYAN, DIM, paint
 from coderelay.surfaces.terminal.drawing.calls import call_name, call_summary
 from coderelay.surfaces.terminal.drawing.display_width import cut, width_of

@@ -23,9 +23,9 @@ from coderelay.protocol.commands import (
     Unchanged,
     UndoTurn,
 )
-from coderelay.protocol.content import Image
 from coderelay.protocol.errors import BadInput, CoderError, Refusal, UnknownAsk, UnknownSession
 from coderelay.protocol.ids import AskId, PromptId, SessionId, new_id
+from coderelay.protocol.message_content import Image
 from coderelay.protocol.projected_rows import AskRow, title_from
 from coderelay.protocol.queries import (
     FindAsk,

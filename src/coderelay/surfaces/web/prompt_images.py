@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from coderelay.client.i18n import speaking
 from coderelay.client.image_files import picture_of
-from coderelay.protocol.content import Image
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.message_content import Image
 from coderelay.surfaces.web.incoming_client_events import Attachment
 
 

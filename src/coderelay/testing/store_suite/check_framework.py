@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from coderelay.client.views.cowork_messages import SessionRows
-from coderelay.store.sqlite.store import wall_clock
+from coderelay.protocol.wall_clock import now
 from coderelay.store.store import Projection, Store
 
 Clock = Callable[[], int]
@@ -20,7 +20,7 @@ class Log:
         self._opener = opener
         self._opened: list[Store] = []
 
-    async def open(self, *, projection: Projection = ROWS, clock: Clock = wall_clock) -> Store:
+    async def open(self, *, projection: Projection = ROWS, clock: Clock = now) -> Store:
         store = await self._opener(projection, clock)
         self._opened.append(store)
         return store

@@ -5,7 +5,6 @@ from typing import TypeVar
 
 from coderelay.protocol.asks import Allow, By, PermissionAsk
 from coderelay.protocol.calls import Call, Finished, Need
-from coderelay.protocol.content import Text, Thinking
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.events import (
     AnyEvent,
@@ -25,6 +24,7 @@ from coderelay.protocol.events import (
     TurnStarted,
 )
 from coderelay.protocol.ids import AskId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId, new_id
+from coderelay.protocol.message_content import Text, Thinking
 from coderelay.protocol.projected_rows import MessageRow, Summary
 from coderelay.protocol.usage_and_cost import Usage
 from coderelay.store.store import Store

@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Raw
 
 from coderelay.protocol.calls import Finished, Need
-from coderelay.protocol.content import Image
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.message_content import Image
 from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.protocol.translatable import say
 from coderelay.tools.mcp.errors import ServerFailed, ServerRefused

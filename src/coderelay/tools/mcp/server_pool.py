@@ -6,7 +6,8 @@ from coderelay.policy.secrets.masking import Secrets, secret_values
 from coderelay.tools.mcp.folder_servers import McpServers
 from coderelay.tools.mcp.http_transport import OpenHttp
 from coderelay.tools.mcp.restarting_server import ServerLimits
-from coderelay.tools.mcp.server_settings import ServerSettings, private_values
+from coderelay.tools.mcp.server_secrets import private_values
+from coderelay.tools.mcp.server_settings import ServerSettings
 from coderelay.workspace.processes.environment import command_environment
 from coderelay.workspace.processes.processes import Processes
 

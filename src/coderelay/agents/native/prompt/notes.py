@@ -11,8 +11,8 @@ from coderelay.agents.native.prompt.project_instructions import instruction_note
 from coderelay.agents.native.prompt.system_prompt import READS_ONLY
 from coderelay.models.model_card import SMALL_CONTEXT
 from coderelay.protocol.calls import Seen
-from coderelay.protocol.content import Note
 from coderelay.protocol.events import MessageAdded
+from coderelay.protocol.message_content import Note
 from coderelay.protocol.modes import mode_spec
 from coderelay.protocol.query_results import Item, SkillShown, SubagentShown
 from coderelay.protocol.session_setting_types import Mode

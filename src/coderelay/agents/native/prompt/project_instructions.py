@@ -4,8 +4,8 @@ import os
 import re
 from collections.abc import Collection, Iterable
 
-from coderelay.protocol.content import Note
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.message_content import Note
 from coderelay.workspace.files.confined_files import ConfinedFiles
 
 NAMES = ("AGENTS.md", "CLAUDE.md")

@@ -3,12 +3,12 @@
 from collections.abc import Collection
 from typing import Literal
 
+from coderelay.agents.native.native_settings import Language
 from coderelay.agents.native.workflow.check_failure_cause import Trouble
-from coderelay.agents.native.workflow.workflow_settings import Language
 from coderelay.protocol.calls import Call
-from coderelay.protocol.content import Note, Text
 from coderelay.protocol.events import MessageAdded, Verification
 from coderelay.protocol.ids import MessageId, TurnId, new_id
+from coderelay.protocol.message_content import Note, Text
 
 Reason = Literal["no command", "refused", "not allowed"]
 NOT_RUN: dict[Language, str] = {"en": "tests not run", "zh": "未执行自动验证"}

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from coderelay.agents.agent import Turn
+from coderelay.agents.native.native_settings import VerificationSettings, WorkflowSettings
 from coderelay.agents.native.workflow.check_command_choice import COMMANDS, CheckCommand, choose_command
 from coderelay.agents.native.workflow.check_failure_cause import CheckRun, Trouble, run_of, trouble_of
 from coderelay.agents.native.workflow.failed_tests import failed_before, failed_tests
@@ -26,11 +27,10 @@ from coderelay.agents.native.workflow.message_texts import (
 )
 from coderelay.agents.native.workflow.project_test_command import ProjectFiles, ProjectFolder, infer_command
 from coderelay.agents.native.workflow.verify_intent_in_prompt import verify_intent
-from coderelay.agents.native.workflow.workflow_settings import VerificationSettings, WorkflowSettings
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Unknown
-from coderelay.protocol.content import text_of
 from coderelay.protocol.events import MessageAdded, Verification
 from coderelay.protocol.ids import CallId, new_id
+from coderelay.protocol.message_content import text_of
 from coderelay.protocol.session_setting_types import Mode
 from coderelay.session.state import CallState, Entry
 from coderelay.tools.all_tools import SPECS

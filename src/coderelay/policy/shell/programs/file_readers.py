@@ -3,7 +3,7 @@
 Options that write, run or change something are left out.
 """
 
-from coderelay.policy.shell.programs.option_parser import Options
+from coderelay.policy.shell.programs.harmless_option_check import Options
 from coderelay.policy.shell.programs.program_spec import Program
 
 # Left out: --check, which reads whatever files a list names.

@@ -5,9 +5,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-from coderelay.policy.shell.parser import Word
+from coderelay.policy.shell.literal_script import Word
 from coderelay.policy.shell.programs.command_folders import CommandFolders
-from coderelay.policy.shell.programs.option_parser import Options
+from coderelay.policy.shell.programs.harmless_option_check import Options
 
 Recogniser = Callable[[Sequence[Word], CommandFolders], Sequence[Word] | None]
 """Raises NotReadOnly unless the program only reads when it is given these words. Returns the command that the program

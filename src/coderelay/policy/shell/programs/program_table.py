@@ -8,10 +8,10 @@ from coderelay.policy.shell.programs.dangerous_and_network_programs import SYSTE
 from coderelay.policy.shell.programs.file_readers import FILE_READERS
 from coderelay.policy.shell.programs.find import FIND
 from coderelay.policy.shell.programs.git import GIT
+from coderelay.policy.shell.programs.other_read_only_programs import ARCHIVERS, PLAIN, PROCESS_VIEWERS
 from coderelay.policy.shell.programs.program_spec import Build, Program
 from coderelay.policy.shell.programs.sed_awk_jq import LANGUAGES
 from coderelay.policy.shell.programs.shells_and_interpreters import SHELLS
-from coderelay.policy.shell.programs.system_utilities import ARCHIVERS, PLAIN, PROCESS_VIEWERS
 from coderelay.policy.shell.programs.wrappers import WRAPPERS
 
 ALL_TABLES = (

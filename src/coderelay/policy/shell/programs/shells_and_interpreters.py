@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from coderelay.policy.shell.parser import Word
+from coderelay.policy.shell.literal_script import Word
 from coderelay.policy.shell.programs.command_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.program_spec import Program
 

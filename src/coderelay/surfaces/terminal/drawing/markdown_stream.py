@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from coderelay.client.visible_text import visible
 from coderelay.surfaces.terminal.drawing.display_width import last_rows, rows_of
-from coderelay.surfaces.terminal.drawing.line_splitter import LineSplitter
 from coderelay.surfaces.terminal.drawing.markdown_splitter import (
     Block,
     CodeBegins,
@@ -15,6 +14,7 @@ from coderelay.surfaces.terminal.drawing.markdown_splitter import (
     Prose,
 )
 from coderelay.surfaces.terminal.drawing.sanitizing import without_wide_joins
+from coderelay.surfaces.terminal.drawing.stream_line_buffer import StreamLineBuffer
 
 if TYPE_CHECKING:
     from coderelay.surfaces.terminal.drawing.syntax_highlighting import CodeHighlighter
@@ -27,7 +27,7 @@ class MarkdownStream:
     """
 
     def __init__(self) -> None:
-        self._arriving = LineSplitter()
+        self._arriving = StreamLineBuffer()
         self._blocks = MarkdownSplitter()
         self._code: CodeHighlighter | None = None
 

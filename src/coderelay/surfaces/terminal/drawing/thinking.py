@@ -3,8 +3,8 @@
 from coderelay.client.visible_text import visible
 from coderelay.surfaces.terminal.drawing.ansi_styles import DIM, ITALIC, paint
 from coderelay.surfaces.terminal.drawing.display_width import last_rows
-from coderelay.surfaces.terminal.drawing.line_splitter import LineSplitter
 from coderelay.surfaces.terminal.drawing.sanitizing import without_wide_joins
+from coderelay.surfaces.terminal.drawing.stream_line_buffer import StreamLineBuffer
 from coderelay.surfaces.terminal.drawing.wrapping import wrapped
 
 _STYLE = f"{DIM};{ITALIC}"
@@ -21,7 +21,7 @@ class ThinkingStream:
     """Like `Written`, but for text without markup: each line is complete when it ends. An empty line goes first."""
 
     def __init__(self) -> None:
-        self._arriving = LineSplitter()
+        self._arriving = StreamLineBuffer()
         self._lines: list[str] = []
         self._has_begun = False
         self._gap = True

@@ -17,8 +17,8 @@ from prompt_toolkit.layout.utils import explode_text_fragments
 
 from coderelay.client.i18n import t
 from coderelay.client.image_files import SUFFIXES, Picture, read_picture
-from coderelay.protocol.content import Image
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.message_content import Image
 from coderelay.surfaces.terminal.input.mention_syntax import Mention, mentions
 
 FIRST, LAST = 0x108000, 0x10FFFD  # private use characters that no font we know of uses

@@ -1,4 +1,4 @@
-"""The parts of a message (text, thinking, images, notes), and its token usage and cost."""
+"""The parts of a message: text, thinking, images, and notes."""
 
 from msgspec import Struct
 

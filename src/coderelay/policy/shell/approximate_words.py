@@ -8,7 +8,7 @@ import sys
 from functools import cache
 from typing import TYPE_CHECKING
 
-from coderelay.policy.shell.parser import language
+from coderelay.policy.shell.tree_sitter_bash import language
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Query

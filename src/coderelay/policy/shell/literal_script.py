@@ -8,19 +8,17 @@ lines vanish from its tree, so every byte between two tokens must be a blank, or
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-if TYPE_CHECKING:
-    from tree_sitter import Language, Node, Parser, Tree
+from coderelay.policy.shell.tree_sitter_bash import MOST_CHARACTERS, parse
 
-MOST_CHARACTERS = 10_000
-"""The longest text that is parsed: the error recovery of the parser takes quadratic time (10,000 brackets one second,
-60,000 half a minute)."""
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./:=,@%+~^*?-]+")
 _TILDE = re.compile(r"(^|[:=,])~")
@@ -77,27 +75,6 @@ def odd_character(text: str) -> str | None:
         if each not in "\t\n" and (unicodedata.category(each)[0] == "C" or (each != " " and each.isspace())):
             return f"U+{ord(each):04X}"
     return None
-
-
-@lru_cache(maxsize=8)
-def parse(text: str) -> "Tree":
-    """The tree of a text, cached because several checks look at the same command."""
-    return _parser().parse(text.encode(errors="replace"))
-
-
-@cache
-def language() -> "Language":
-    import tree_sitter
-    import tree_sitter_bash
-
-    return tree_sitter.Language(tree_sitter_bash.language())
-
-
-@cache
-def _parser() -> "Parser":
-    import tree_sitter
-
-    return tree_sitter.Parser(language())
 
 
 @lru_cache(maxsize=8)

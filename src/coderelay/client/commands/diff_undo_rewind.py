@@ -1,4 +1,4 @@
-"""`/add-dir`, `/diff`, `/undo`, `/rewind`: add folders to a session, show changed files, and undo turns."""
+"""`/diff`, `/undo`, `/rewind`: show changed files, and undo turns."""
 
 import os
 import time
@@ -8,21 +8,11 @@ from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.commands.command import FILES, ONLY_SHOWS, Context, SlashCommand
 from coderelay.client.i18n import retell, t
 from coderelay.client.slash_results import ChangedFiles, RewoundTurns
-from coderelay.protocol.commands import ConfigureSession, Undone, UndoTurn
+from coderelay.protocol.commands import Undone, UndoTurn
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.queries import ListTurns, ShowDiff, ShowSession
 from coderelay.protocol.query_results import TurnShown
-
-
-async def add_folder(here: Context, path: str) -> str:
-    row = await here.client.get(ShowSession(here.session))
-    if not path:
-        return "\n".join((row.cwd, *row.folders))
-    folder = os.path.realpath(os.path.join(row.cwd, os.path.expanduser(path)))
-    folders = tuple(dict.fromkeys((*row.folders, folder)))
-    await here.client.send(ConfigureSession(session=here.session, folders=folders, by=here.by))
-    return t("added {folder}; /undo restores files in {cwd} only", folder=folder, cwd=row.cwd)
 
 
 async def diff(here: Context, what: str) -> str | ChangedFiles:
@@ -98,22 +88,6 @@ def _turn(number: int, turn: TurnShown) -> list[str]:
 
 
 COMMANDS = (
-    SlashCommand(
-        name="add-dir",
-        group=FILES,
-        text=Localized(
-            "list the folders of this session, or allow the tools to use another one",
-            "列出本会话的目录，或允许工具使用另一个目录",
-        ),
-        run=add_folder,
-        hint="[PATH]",
-        detail=Localized(
-            "Applies to this session; /undo restores files in the session's own folder only.",
-            "在本会话中生效；/undo 只恢复会话自己目录中的文件。",
-        ),
-        example="/add-dir ../shared",
-        completes="folder",
-    ),
     SlashCommand(
         name="diff",
         group=FILES,

@@ -1,7 +1,7 @@
 """Splits streamed text into complete lines."""
 
 
-class LineSplitter:
+class StreamLineBuffer:
     """Splits streamed text into complete lines."""
 
     def __init__(self) -> None:

@@ -1,4 +1,5 @@
-"""One answer of a model: shown while it comes, retried if it fails, kept in part if the turn is stopped."""
+"""Sends a request to the model and streams its answer. A failed request is sent again; the part of an answer that had
+come when the turn was stopped is kept."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -8,11 +9,11 @@ from io import StringIO
 from coderelay.agents.agent import Turn
 from coderelay.models.api_errors import pause_before_retry
 from coderelay.models.model import Completion, Model, Request, TextPiece, ThinkingPiece
-from coderelay.protocol.content import Block, Note, Text, Thinking
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import MessageAdded
 from coderelay.protocol.ids import MessageId, new_id
 from coderelay.protocol.live_updates import Notice, TextDelta, ThinkingDelta
+from coderelay.protocol.message_content import Block, Note, Text, Thinking
 from coderelay.protocol.translatable import say
 
 
@@ -20,8 +21,9 @@ class ModelChanged(Exception):
     """The person chose another model while a failing one was being retried."""
 
 
-class StreamedAnswer:
-    """Receives the answers of one turn. `current_model` is the model that the session is to use now."""
+class ModelRequests:
+    """Sends the requests of one turn and receives their answers. `current_model` is the model that the
+    session is to use now."""
 
     def __init__(self, turn: Turn, retry_seconds: float, current_model: Callable[[], Model]) -> None:
         self._turn = turn

@@ -27,7 +27,7 @@ _TAIL_ROWS = 10
 _BETWEEN = " · "
 
 
-class Region:
+class LiveRegionView:
     """The view of an open session. Others set its fields; it only renders them."""
 
     def __init__(self, folder: str) -> None:

@@ -6,9 +6,9 @@ The table also holds mkdir and touch, which only make files and folders.
 import re
 from collections.abc import Sequence
 
-from coderelay.policy.shell.parser import Word
+from coderelay.policy.shell.literal_script import Word
 from coderelay.policy.shell.programs.command_folders import CommandFolders, NotReadOnly
-from coderelay.policy.shell.programs.option_parser import Options, check_pattern
+from coderelay.policy.shell.programs.harmless_option_check import Options, check_pattern
 from coderelay.policy.shell.programs.program_spec import Build, Program
 from coderelay.protocol.translatable import say
 

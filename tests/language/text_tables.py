@@ -26,12 +26,14 @@ TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "client/commands/session_info.py": lambda: [
         *_phases(),
         *get_args(HostShown.__annotations__["owner"]),
+        *constants_of("session/context_usage.py")["_PARTS"],
     ],
     "client/changed_files_text.py": lambda: constants_of("client/changed_files_text.py")["_KINDS"],
-    "client/inventory_text.py": lambda: [*constants_of("session/context_usage.py")["_PARTS"], *_agents()],
-    "client/find_session.py": _phases,
+    "client/commands/tasks.py": _phases,
+    "client/tool_and_agent_lists.py": _agents,
+    "client/session_line_text.py": _phases,
     "client/command_catalog.py": lambda: constants_of("client/command_catalog.py")["_HEADINGS"],
-    "surfaces/terminal/picker.py": _phases,
+    "surfaces/terminal/picker_choices.py": _phases,
     "surfaces/terminal/drawing/transcript_lines.py": lambda: [
         text
         for text in constants_of("surfaces/terminal/drawing/transcript_lines.py")["_ENDINGS"]

@@ -84,11 +84,11 @@ def context_in_words(shown: ContextShown) -> str:
         for part, tokens in rows
     ]
     how = t("counted by the provider; the breakdown is an estimate") if shown.counted else t("estimated")
-    first = t("{model}: {used} tokens, {how}", model=shown.model, used=_of(used, shown.window), how=how)
+    first = t("{model}: {used} tokens, {how}", model=shown.model, used=_of_window(used, shown.window), how=how)
     return "\n".join([first, *lines])
 
 
-def _of(used: int, window: int) -> str:
+def _of_window(used: int, window: int) -> str:
     return t("{used} of {window}", used=f"{used:,}", window=f"{window:,}") if window else f"{used:,}"
 
 

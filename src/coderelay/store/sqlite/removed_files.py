@@ -7,6 +7,9 @@ has it open, and its content can be written into the database. A removed -shm fi
 again.
 
 To "fold" the -wal file means to copy its content into the database (a checkpoint).
+
+The -wal file is looked at without `stat`: whoever asks for the times of a file makes Linux give the next write to it
+a time of its own, and a commit that has to store that time takes a third longer.
 """
 
 import errno
@@ -49,6 +52,8 @@ class OpenFiles:
         self._database = _identity(path)
         self._wal_opened, self._shm_opened = _identity(self._wal), _identity(self._shm)
         self._size = os.path.getsize(path)
+        self._wal_file = _open(self._wal, self._wal_opened)
+        self._wal_link = _link_of(self._wal_file)
         self._index: int | None = None
         self._guard = -1
 
@@ -64,19 +69,20 @@ class OpenFiles:
         if found.st_size < self._size and found.st_size < _wanted_size(connection):
             raise self._cut_short(self._path)
         self._size = found.st_size
-        wal = _look(self._wal)
-        if wal is None or (wal.st_dev, wal.st_ino) != self._wal_opened:
+        wal_size = self._size_of_wal()
+        if wal_size is None:
             raise FileRemoved(self._wal)
         if _identity(self._shm) != self._shm_opened:
             raise FileRemoved(self._shm)
-        if self._is_wal_cut_short(wal.st_size):
+        if self._is_wal_cut_short(wal_size):
             raise self._cut_short(self._wal)
 
     def removed(self) -> str | None:
         """Must be called before each read. Returns the -wal or -shm file that was removed, since another process may
         have created a new one. Returns None if the database itself is gone: then there is nothing to reopen."""
-        beside = ((self._wal, self._wal_opened), (self._shm, self._shm_opened))
-        removed = next((path for path, opened in beside if _identity(path) != opened), None)
+        removed = self._wal if self._size_of_wal() is None else None
+        if removed is None and _identity(self._shm) != self._shm_opened:
+            removed = self._shm
         return removed if removed is not None and _identity(self._path) == self._database else None
 
     def settle_removed(self, connection: sqlite3.Connection) -> None:
@@ -111,6 +117,14 @@ class OpenFiles:
         if is_new_wal or is_cut or shm not in (None, self._shm_opened):
             with suppress(StoreFailed, OSError):  # then another process has it open, and nothing is folded
                 self._guard_from_folding()
+
+    def _size_of_wal(self) -> int | None:
+        """None if the file that was opened is not in its place any more. The link in /proc to an open file names the
+        place where the file is now; another text there may also mean that a folder above it was renamed."""
+        if self._wal_link and _link_of(self._wal_file) == self._wal_link:
+            return os.lseek(self._wal_file, 0, os.SEEK_END)
+        found = _look(self._wal)
+        return None if found is None or (found.st_dev, found.st_ino) != self._wal_opened else found.st_size
 
     def _cut_short(self, path: str) -> StoreDamaged:
         self._guard_from_folding()
@@ -163,9 +177,10 @@ class OpenFiles:
     def release(self) -> None:
         """Must be called only when all connections are closed: closing a file releases every lock that this process
         has on it."""
-        if self._guard >= 0:
-            os.close(self._guard)
-            self._guard = -1
+        for file in (self._guard, self._wal_file):
+            if file >= 0:
+                os.close(file)
+        self._guard = self._wal_file = -1
 
     def _guard_from_folding(self, *, alone: bool = False) -> None:
         """Keep SQLite from folding the -wal file into the database when the last connection is closed. `alone` also
@@ -199,6 +214,27 @@ def _look(path: str | int) -> os.stat_result | None:
         return os.stat(path)
     except OSError:
         return None
+
+
+def _open(wal: str, wanted: _Identity | None) -> int:
+    """A descriptor of our own: nobody has locks on the -wal file, which closing it would release. -1 if the file is
+    not there any more."""
+    try:
+        file = os.open(wal, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return -1
+    if _identity(file) == wanted:
+        return file
+    os.close(file)
+    return -1
+
+
+def _link_of(file: int) -> str:
+    """The name of an open file, as the system knows it; empty where that cannot be asked."""
+    try:
+        return os.readlink(f"/proc/self/fd/{file}")
+    except OSError:
+        return ""
 
 
 def _identity(path: str | int) -> _Identity | None:

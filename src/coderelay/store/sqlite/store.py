@@ -4,7 +4,7 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Any, TypeVar
 
 import msgspec
@@ -81,12 +81,12 @@ class SqliteStore:
         except StoreFull:
             self._reader = open_alone(self.path)
             return
-        try:
+        with ExitStack() as if_that_fails:
+            if_that_fails.callback(self._reader.close)
             self._files = OpenFiles(self.path)
+            if_that_fails.callback(self._files.release)
             writer = open_file(self.path, self._open_seconds)
-        except BaseException:
-            self._reader.close()
-            raise
+            if_that_fails.pop_all()
         self._reader.execute("PRAGMA busy_timeout = 0")  # the event loop must not block on a lock
         self._known = KnownHeads()
         self._writer = Writer(

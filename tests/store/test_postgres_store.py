@@ -282,10 +282,40 @@ async def test_rows_are_rebuilt_exactly(database: str) -> None:
 
 
 def _tables(database: str) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+    """Of `changed`, which orders the lists, only the order counts: see 0035."""
     return (
-        rows(database, "SELECT * FROM sessions ORDER BY id"),
+        rows(
+            database,
+            "SELECT to_jsonb(sessions) - 'changed', rank() OVER (ORDER BY changed) FROM sessions ORDER BY id",
+        ),
         rows(database, "SELECT id, session_id, data, created_at FROM messages ORDER BY session_id, number"),
     )
+
+
+@story
+async def test_the_session_that_changed_last_writes_to_no_index_of_sessions(database: str) -> None:
+    """Its row is replaced within its page while the session goes on; an append to another one puts that one first."""
+    store, a, b = PostgresStore(database, SessionRows()), SessionId("a"), SessionId("b")
+    for session in (a, b):
+        await write(store, session, [[created()]])
+    query = "SELECT id, changed FROM sessions ORDER BY changed DESC"
+    before = rows(database, query)
+    await write(store, b, [[prompt(str(number))] for number in range(5)])
+    assert rows(database, query) == before
+    assert [(each.id, each.queued) for each in await store.sessions()] == [(b, 5), (a, 0)]
+    await write(store, a, [[prompt()]])
+    assert [each.id for each in await store.sessions(cwd="/work")] == [a, b]
+    await store.close()
+    in_page, all_updates = 0, 0
+    for _ in range(200):  # the server counts a little later
+        ((in_page, all_updates),) = rows(database, _UPDATES)
+        if all_updates == 6:
+            break
+        await asyncio.sleep(0.05)
+    assert (in_page, all_updates) == (5, 6)
+
+
+_UPDATES = "SELECT n_tup_hot_upd, n_tup_upd FROM pg_stat_user_tables WHERE relid = 'sessions'::regclass"
 
 
 @story

@@ -318,6 +318,80 @@ STEPS = (
         PRIMARY KEY (book, key)
     );
     """,
+    # The session that changed last keeps its number while it goes on, and no index holds what else changes with each
+    # append, so that such an append writes to no index of sessions. Messages are found by their primary key and
+    # sorted when they are read. (SQLite has done so since its fifth step, 0035.)
+    """
+    DROP INDEX sessions_by_change;
+    DROP INDEX sessions_by_folder;
+    DROP INDEX sessions_waiting;
+    DROP INDEX messages_by_session;
+    CREATE INDEX sessions_by_change ON sessions (changed DESC NULLS LAST);
+    CREATE INDEX sessions_by_folder ON sessions (hashtextextended(cwd, 0), changed DESC NULLS LAST);
+    CREATE INDEX sessions_waiting ON sessions (changed DESC NULLS LAST) WHERE phase = 'waiting';
+    CREATE OR REPLACE FUNCTION append_events(
+        p_session TEXT, p_seq BIGINT, p_epoch BIGINT, p_at BIGINT,
+        p_append_id BIGINT, p_epochs BIGINT[], p_kinds TEXT[], p_bodies TEXT[], p_event_at BIGINT,
+        p_erased_before BIGINT,
+        p_dropped BOOLEAN,
+        p_title TEXT, p_claude_session_id TEXT, p_cwd TEXT, p_allowed_tools TEXT, p_last_prompt TEXT,
+        p_created_at BIGINT, p_updated_at BIGINT, p_phase TEXT, p_summary TEXT,
+        p_message_ids TEXT[], p_message_data TEXT[], p_message_ats BIGINT[],
+        OUT head_seq BIGINT, OUT head_epoch BIGINT, OUT head_at BIGINT
+    ) LANGUAGE plpgsql AS $$
+    DECLARE
+        last BIGINT;
+    BEGIN
+        PERFORM pg_advisory_xact_lock(hashtextextended(p_session, 0));
+        SELECT seq, epoch, at INTO head_seq, head_epoch, head_at
+            FROM event WHERE session_id = p_session ORDER BY seq DESC LIMIT 1;
+        IF NOT FOUND THEN
+            head_seq := 0; head_epoch := 0; head_at := 0;
+        END IF;
+        IF head_seq != p_seq OR head_epoch != p_epoch OR head_at != p_at THEN
+            RETURN;
+        END IF;
+        IF cardinality(p_kinds) = 1 THEN
+            INSERT INTO event (session_id, seq, epoch, kind, at, body, append_id)
+                VALUES (p_session, p_seq + 1, p_epochs[1], p_kinds[1], p_event_at, p_bodies[1], p_append_id)
+                RETURNING number INTO last;
+        ELSE
+            WITH written AS (
+                INSERT INTO event (session_id, seq, epoch, kind, at, body, append_id)
+                    SELECT p_session, p_seq + new.place, new.epoch, new.kind, p_event_at, new.body, p_append_id
+                    FROM unnest(p_epochs, p_kinds, p_bodies) WITH ORDINALITY AS new (epoch, kind, body, place)
+                    RETURNING number
+            ) SELECT max(number) INTO last FROM written;
+        END IF;
+        IF p_erased_before > 0 THEN
+            DELETE FROM event WHERE session_id = p_session AND seq < p_erased_before;
+        END IF;
+        IF NOT p_dropped AND p_summary IS NOT NULL THEN
+            UPDATE sessions SET title = p_title, claude_session_id = p_claude_session_id, cwd = p_cwd,
+                    allowed_tools = p_allowed_tools, last_prompt = p_last_prompt, created_at = p_created_at,
+                    updated_at = p_updated_at, phase = p_phase, summary = p_summary,
+                    changed = CASE WHEN changed = (SELECT max(changed) FROM sessions) THEN changed ELSE last END
+                WHERE id = p_session;
+            IF FOUND THEN
+                IF cardinality(p_message_ids) = 1 THEN
+                    INSERT INTO messages (id, session_id, data, created_at)
+                        VALUES (p_message_ids[1], p_session, p_message_data[1], p_message_ats[1])
+                        ON CONFLICT DO NOTHING;
+                ELSIF cardinality(p_message_ids) > 0 THEN
+                    INSERT INTO messages (id, session_id, data, created_at)
+                        SELECT new.id, p_session, new.data, new.at
+                        FROM unnest(p_message_ids, p_message_data, p_message_ats)
+                            WITH ORDINALITY AS new (id, data, at, place)
+                        ORDER BY new.place
+                        ON CONFLICT DO NOTHING;
+                END IF;
+                RETURN;
+            END IF;
+        END IF;
+        PERFORM write_rows(p_session, p_dropped, p_title, p_claude_session_id, p_cwd, p_allowed_tools, p_last_prompt,
+            p_created_at, p_updated_at, p_phase, p_summary, p_message_ids, p_message_data, p_message_ats);
+    END $$;
+    """,
 )
 
 # Tables of extensions (statistics, maps) do not count as tables of another program.

@@ -39,7 +39,7 @@ from coderelay.surfaces.web.hub import EventHub, HubOptions
 from coderelay.surfaces.web.outgoing_server_events import event_text
 from coderelay.surfaces.web.routes import routes
 from coderelay.surfaces.web.server import serve
-from coderelay.surfaces.web.token import Token
+from coderelay.surfaces.web.token_and_login_links import Token
 
 SESSION = SessionId("11111111-2222-4333-8444-555555555555")
 TOKEN = "a-token-for-the-bench-that-nobody-guesses"

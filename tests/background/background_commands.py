@@ -8,7 +8,7 @@ from typing import Any
 
 from coderelay.agents.native.native_agent import NativeAgent
 from coderelay.app import App
-from coderelay.protocol.background_command_end import End
+from coderelay.protocol.background_commands import End
 from coderelay.protocol.calls import Failed, Finished, Outcome
 from coderelay.protocol.commands import Outcome as Answer
 from coderelay.protocol.commands import StopBackground

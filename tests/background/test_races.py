@@ -8,7 +8,7 @@ from pathlib import Path
 
 from coderelay.config.load import Config
 from coderelay.host.host import Host
-from coderelay.protocol.background_command_end import Exited, Gone, StoppedBy
+from coderelay.protocol.background_commands import Exited, Gone, StoppedBy
 from coderelay.protocol.calls import Call, Failed, Finished, Need, Unknown
 from coderelay.protocol.events import BackgroundEnded, SessionClaimed
 from coderelay.protocol.ids import OwnerId, SessionId

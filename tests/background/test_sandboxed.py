@@ -4,7 +4,7 @@ import json
 import random
 from pathlib import Path
 
-from coderelay.protocol.background_command_end import Gone, StoppedBy
+from coderelay.protocol.background_commands import Gone, StoppedBy
 from tests.background.background_commands import HastyHouse, ends, in_background, stop_of, texts
 from tests.background.test_stories import CLIENT, SERVER
 from tests.coder_process import Coder

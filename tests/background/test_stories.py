@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.asks import Deny, PermissionAsk
-from coderelay.protocol.background_command_end import BackgroundRow, Exited, Gone, StoppedBy
+from coderelay.protocol.background_commands import BackgroundRow, Exited, Gone, StoppedBy
 from coderelay.protocol.calls import CommandEnd, Denied, Failed, Finished
 from coderelay.protocol.commands import Accepted, Unchanged
 from coderelay.protocol.errors import BadInput

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.asks import DenyAndStop
-from coderelay.protocol.background_command_end import StoppedBy
+from coderelay.protocol.background_commands import StoppedBy
 from coderelay.protocol.calls import Failed, Finished, Stopped
 from coderelay.protocol.commands import Command, Outcome, StopTurn
 from coderelay.protocol.events import CallEnded

@@ -21,10 +21,10 @@ from coderelay.protocol.asks import (
     QuestionAsk,
     YesNo,
 )
+from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.calls import Need, Option, Question
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import AskId, CallId
-from coderelay.protocol.localized_text import Localized
 from coderelay.session.decide import check_fit
 
 A, C = AskId("a"), CallId("c")

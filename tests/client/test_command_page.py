@@ -9,7 +9,7 @@ from pathlib import Path
 
 from coderelay.client.commands.command import GROUPS, SlashCommand
 from coderelay.client.slash_commands import COMMANDS
-from coderelay.protocol.localized_text import Localized
+from coderelay.protocol.bilingual_text import Localized
 
 PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 TABLE = re.compile(r"(?:\|.*\n)+")

@@ -7,7 +7,7 @@ import pytest
 
 from coderelay.client.views import cowork_messages
 from coderelay.protocol.asks import Allow, Approval, By, PermissionAsk, PlanAsk
-from coderelay.protocol.background_command_end import Gone
+from coderelay.protocol.background_commands import Gone
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Outcome, Stopped, Unknown
 from coderelay.protocol.events import (
     AgentAttached,

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from coderelay.config.load import load
-from coderelay.config.redaction import hide_secrets
+from coderelay.config.secrets_in_settings import hide_secrets
 from coderelay.config.settings import AgentConfig
 from coderelay.protocol.errors import BadInput
 from tests.config.config_files import Places

@@ -18,8 +18,8 @@ from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListSessions
 from coderelay.surfaces.feishu.access_rules import AccessRules
 from coderelay.surfaces.feishu.account_links import Links
-from coderelay.surfaces.feishu.bot_options import BotOptions
 from coderelay.surfaces.feishu.card_outbox_interface import ChatPlace
+from coderelay.surfaces.feishu.chat_options import BotOptions
 from coderelay.surfaces.feishu.chat_service import ChatService
 from coderelay.surfaces.feishu.incoming_event_types import CardClick, ChatKind, ChatMessage, ClickAnswer
 from tests.feishu.card_reader import CardRead

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from coderelay.app import App
-from coderelay.app.this_machine import ThisMachine
+from coderelay.app.machine_query_sources import ThisMachine
 from coderelay.config.load import Config
 from coderelay.host.worker import Worker
 from coderelay.protocol.commands import Accepted, MoveSession, Unchanged, UndoTurn

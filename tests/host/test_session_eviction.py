@@ -12,7 +12,7 @@ from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.host.host import Host
 from coderelay.host.loaded_sessions import LoadedSessions
 from coderelay.host.supervised_session_index import SupervisedSessionIndex
-from coderelay.protocol.background_command_end import StoppedBy
+from coderelay.protocol.background_commands import StoppedBy
 from coderelay.protocol.commands import OpenSession, StopBackground
 from coderelay.protocol.errors import UnknownSession
 from coderelay.protocol.events import BackgroundEnded

@@ -30,7 +30,7 @@ TABLES: dict[str, Callable[[], Iterable[str]]] = {
     ],
     "client/changed_files_text.py": lambda: constants_of("client/changed_files_text.py")["_KINDS"],
     "client/commands/tasks.py": _phases,
-    "client/tool_and_agent_lists.py": _agents,
+    "client/tool_skill_and_agent_lists.py": _agents,
     "client/session_line_text.py": _phases,
     "client/command_catalog.py": lambda: constants_of("client/command_catalog.py")["_HEADINGS"],
     "surfaces/terminal/picker_choices.py": _phases,

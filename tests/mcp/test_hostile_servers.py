@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from coderelay.client.tool_and_agent_lists import tools_in_words
+from coderelay.client.tool_skill_and_agent_lists import tools_in_words
 from coderelay.config.settings import McpServerConfig
 from coderelay.protocol.queries import ListTools
 from coderelay.protocol.query_results import ToolShown
 from coderelay.tools.mcp.restarting_server import ServerLimits
-from coderelay.tools.mcp.server_status import ServerStatuses
+from coderelay.tools.mcp.server_listing import ServerStatuses
 from coderelay.tools.mcp.tool_names import tool_names
 from tests.hooks.hook_scripts import hook
 from tests.hooks.hook_scripts import script as program

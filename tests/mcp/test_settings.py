@@ -2,7 +2,7 @@
 
 import pytest
 
-from coderelay.config.redaction import hide_secrets
+from coderelay.config.secrets_in_settings import hide_secrets
 from coderelay.config.settings import McpServerConfig
 from coderelay.tools.all_tools import SPECS
 from coderelay.tools.mcp.errors import ServerFailed

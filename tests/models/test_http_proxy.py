@@ -8,8 +8,8 @@ from ssl import SSLContext
 
 import pytest
 
-from coderelay.http.address import parse_address
 from coderelay.http.dial import proxy_for
+from coderelay.http.server_url import parse_address
 from coderelay.protocol.errors import ModelFailed
 from tests.models.certificates import Certificate
 from tests.models.raw_server import (

@@ -13,9 +13,9 @@ import pytest
 from coderelay.workspace.processes.find_program import find_program, outside_path
 from coderelay.workspace.processes.processes import CannotStart, ProcessesLost
 from coderelay.workspace.sandbox.cache_folders import cache_folder
-from coderelay.workspace.sandbox.private_folder import PrivateFolder
 from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
 from coderelay.workspace.sandbox.sandbox_profile import credential_places
+from coderelay.workspace.sandbox.sandbox_state_folder import PrivateFolder
 from coderelay.workspace.trees.snapshots import Snapshot, SnapshotTaker
 from tests.house import story
 from tests.patience import PATIENCE

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.workspace.sandbox.private_folder import recover
 from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
+from coderelay.workspace.sandbox.sandbox_state_folder import recover
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.house import story

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from coderelay.protocol.background_command_end import Exited, Gone, StoppedBy
+from coderelay.protocol.background_commands import Exited, Gone, StoppedBy
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import BackgroundId
 from tests.session.played_session import ANNE, BEN

@@ -1,7 +1,7 @@
 """Rules that are wrong in one point each about commands that were left running."""
 
 from coderelay.protocol.asks import By
-from coderelay.protocol.background_command_end import End, Gone
+from coderelay.protocol.background_commands import End, Gone
 from coderelay.protocol.events import (
     AnyEvent,
     BackgroundEnded,

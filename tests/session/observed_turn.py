@@ -3,7 +3,7 @@
 from msgspec import Struct, field
 
 from coderelay.protocol.asks import Ask, By, Decision, PlanAsk
-from coderelay.protocol.background_command_end import End
+from coderelay.protocol.background_commands import End
 from coderelay.protocol.calls import Call, Outcome
 from coderelay.protocol.events import Judged, TreeTaken, TurnEnded, TurnStarted
 from coderelay.protocol.ids import AskId, MessageId, OwnerId, TurnId

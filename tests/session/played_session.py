@@ -20,7 +20,7 @@ from coderelay.protocol.asks import (
     PermissionAsk,
     Unanswered,
 )
-from coderelay.protocol.background_command_end import End
+from coderelay.protocol.background_commands import End
 from coderelay.protocol.calls import Outcome, Stopped, Unknown
 from coderelay.protocol.commands import (
     AnswerAsk,

@@ -6,7 +6,7 @@ from coderelay.host.budget import budget_ask
 from coderelay.policy.approvals import in_force
 from coderelay.policy.judge import Policy, Verdict, judge
 from coderelay.protocol.asks import Approval, Ask, BudgetAsk, By, OfferAsk, PermissionAsk
-from coderelay.protocol.background_command_end import End
+from coderelay.protocol.background_commands import End
 from coderelay.protocol.calls import Call, Need, Outcome
 from coderelay.protocol.commands import AnswerAsk, ClearHistory, ConfigureSession, EditPrompt, SendPrompt, StopTurn
 from coderelay.protocol.events import (

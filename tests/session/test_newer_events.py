@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from coderelay.client.views import cowork_messages
 from coderelay.protocol.asks import Allow, Answers, Deny, DenyAndStop, PlanDecision
-from coderelay.protocol.background_command_end import StoppedBy
+from coderelay.protocol.background_commands import StoppedBy
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.event_codec import decode, encode, kind_of
 from coderelay.protocol.events import (

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from coderelay.protocol.asks import Allow, Deny
-from coderelay.protocol.background_command_end import StoppedBy
+from coderelay.protocol.background_commands import StoppedBy
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.event_codec import encode
 from coderelay.protocol.ids import BackgroundId

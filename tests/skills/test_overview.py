@@ -13,7 +13,7 @@ from coderelay.client.client import AT_THE_MACHINE
 from coderelay.client.command_catalog import completions
 from coderelay.client.commands.session_info import context_in_words
 from coderelay.client.slash_commands import COMMANDS, SessionCommands
-from coderelay.client.tool_and_agent_lists import tools_in_words
+from coderelay.client.tool_skill_and_agent_lists import tools_in_words
 from coderelay.client.typed_line import PromptToSend, Slash
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.queries import ListSkills, ListTools, ShowContext

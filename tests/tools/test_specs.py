@@ -5,7 +5,7 @@ import re
 import pytest
 
 from coderelay.client.template_match_translation import recognise
-from coderelay.client.tool_and_agent_lists import tools_in_words
+from coderelay.client.tool_skill_and_agent_lists import tools_in_words
 from coderelay.protocol.query_results import ToolShown
 from coderelay.protocol.tool_specs import ToolSpec, first_sentence
 from coderelay.tools.all_tools import SPECS, TOOLS

@@ -23,7 +23,7 @@ from coderelay.surfaces.local_listener import listen
 from coderelay.surfaces.web.hub import EventHub, HubOptions
 from coderelay.surfaces.web.routes import routes
 from coderelay.surfaces.web.server import serve
-from coderelay.surfaces.web.token import Token
+from coderelay.surfaces.web.token_and_login_links import Token
 from tests.house import InHouse, house
 from tests.model_server import Script
 from tests.patience import PATIENCE

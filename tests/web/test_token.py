@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.errors import BadInput, CannotRun
-from coderelay.surfaces.web.token import LINK_SECONDS, Token, given_token, kept_token
+from coderelay.surfaces.web.token_and_login_links import LINK_SECONDS, Token, given_token, kept_token
 
 
 class Clock:

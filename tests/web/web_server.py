@@ -14,7 +14,7 @@ from coderelay.client.client import NO_CAPABILITIES
 from coderelay.surfaces.local_listener import Listening, listen
 from coderelay.surfaces.web.routes import routes
 from coderelay.surfaces.web.server import serve
-from coderelay.surfaces.web.token import Token
+from coderelay.surfaces.web.token_and_login_links import Token
 from coderelay.surfaces.web.uvicorn_connections import HttpConnection
 from tests.house import InHouse, house
 from tests.model_server import Script, script

@@ -12,8 +12,8 @@ from coderelay.agents.guide.guide_agent import GuideAgent
 from coderelay.agents.native.compaction import CompactionSettings
 from coderelay.agents.native.native_agent import NativeAgent
 from coderelay.agents.native.native_settings import NativeSettings, VerificationSettings, WorkflowSettings
-from coderelay.app.mcp_servers import ConfiguredAndLentServers
-from coderelay.app.this_machine import ThisMachine
+from coderelay.app.configured_and_lent_mcp_servers import ConfiguredAndLentServers
+from coderelay.app.machine_query_sources import ThisMachine
 from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.config.detect.installed_agents import agents_on_path
 from coderelay.config.load import Config, CurrentConfig, language_of

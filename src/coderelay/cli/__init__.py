@@ -33,7 +33,7 @@ def main() -> int:
     if arguments in (["--version"], ["-V"]):
         sys.stdout.write(f"coder {__version__}\n")
         return 0
-    from coderelay.cli.startup.interrupts import exit_on_ctrl_c  # not needed for --version
+    from coderelay.cli.startup.ctrl_c import exit_on_ctrl_c  # not needed for --version
     from coderelay.client.i18n import speak
     from coderelay.protocol.language_files import locale_language
 

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from coderelay.cli.startup.ctrl_c import INTERRUPTED, is_ignored, run_loop
 from coderelay.cli.startup.current_person import current_person
-from coderelay.cli.startup.interrupts import INTERRUPTED, is_ignored, run_loop
 from coderelay.cli.startup.localized_argument_parser import HelpText, LocalizedArgumentParser
 from coderelay.cli.startup.open_app import new_app
 from coderelay.client.client import EDITOR, Client

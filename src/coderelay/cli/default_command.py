@@ -146,7 +146,7 @@ def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
     if options.resume == PICK and (prompt is not None or not is_terminal()):
         parser().error(t("--resume needs a session ID here; `coder sessions` lists all sessions"))
     if prompt is None and is_terminal():
-        from coderelay.cli.startup.interrupts import CtrlCAsException
+        from coderelay.cli.startup.ctrl_c import CtrlCAsException
         from coderelay.surfaces.terminal.input.early_keys import keep_early_keys
 
         with CtrlCAsException(), keep_early_keys():

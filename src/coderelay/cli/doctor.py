@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from coderelay import __version__
-from coderelay.cli.startup.interrupts import run_loop
+from coderelay.cli.startup.ctrl_c import run_loop
 from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser
 from coderelay.cli.startup.python_gc import enable_garbage_collection
 from coderelay.client.i18n import retell, speak, t
@@ -22,7 +22,7 @@ from coderelay.client.text_width import padded, width_of
 from coderelay.config.detect.installed_agents import PROGRAMS, agents_on_path
 from coderelay.config.detect.model_detection import GUIDE, DetectedModel, detect
 from coderelay.config.load import Config, home_of, load
-from coderelay.http.address import parse_address
+from coderelay.http.server_url import parse_address
 from coderelay.models.known_providers import KNOWN
 from coderelay.models.local.installed_weights import WeightsFolder
 from coderelay.models.local.running_servers import RunningServer, find_servers

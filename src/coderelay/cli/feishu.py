@@ -15,8 +15,8 @@ from importlib.util import find_spec
 from msgspec import Struct
 
 from coderelay.app import App
+from coderelay.cli.startup.ctrl_c import INTERRUPTED, run_loop
 from coderelay.cli.startup.current_person import current_person
-from coderelay.cli.startup.interrupts import INTERRUPTED, run_loop
 from coderelay.cli.startup.localized_argument_parser import HelpText, LocalizedArgumentParser, port_number
 from coderelay.cli.startup.open_app import new_app
 from coderelay.cli.startup.server_stop_signals import stop_on_signals
@@ -33,8 +33,8 @@ from coderelay.protocol.wall_clock import now
 from coderelay.surfaces import nonblocking_standard_output
 from coderelay.surfaces.feishu.access_rules import AccessRules
 from coderelay.surfaces.feishu.account_links import CODE_SECONDS, Links
-from coderelay.surfaces.feishu.bot_options import BotOptions
 from coderelay.surfaces.feishu.card_record import DeadLetter, dead_letters
+from coderelay.surfaces.feishu.chat_options import BotOptions
 
 _DOMAINS = {"feishu": "https://open.feishu.cn", "lark": "https://open.larksuite.com"}
 _WEBHOOK_PORT = 8788

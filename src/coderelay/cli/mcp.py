@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from coderelay.app import App
+from coderelay.cli.startup.ctrl_c import run_loop
 from coderelay.cli.startup.folder_arguments import real_folder
-from coderelay.cli.startup.interrupts import run_loop
 from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser
 from coderelay.cli.startup.open_app import new_app
 from coderelay.client.coder_error_text import error_in_words
@@ -23,7 +23,7 @@ from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.query_results import ServerRow
 from coderelay.protocol.translatable import join_texts, say
 from coderelay.tools.mcp.restarting_server import ServerLimits
-from coderelay.tools.mcp.server_status import ServerStatuses
+from coderelay.tools.mcp.server_listing import ServerStatuses
 
 _SECONDS = 10.0
 _MARKS = {"running": "✓", "starting": "✗", "failed": "✗"}

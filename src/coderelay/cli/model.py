@@ -6,7 +6,7 @@ import shutil
 import sys
 import time
 
-from coderelay.cli.startup.interrupts import CtrlCAsException
+from coderelay.cli.startup.ctrl_c import CtrlCAsException
 from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser
 from coderelay.cli.startup.python_gc import enable_garbage_collection
 from coderelay.client.coder_error_text import error_in_words

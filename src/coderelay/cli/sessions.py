@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
+from coderelay.cli.startup.ctrl_c import CtrlCAsException
 from coderelay.cli.startup.current_person import current_person
 from coderelay.cli.startup.folder_arguments import real_folder
-from coderelay.cli.startup.interrupts import CtrlCAsException
 from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser
 from coderelay.cli.startup.open_app import run_with_app
 from coderelay.client.changed_files_text import changed_line

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from coderelay.app import App
+from coderelay.cli.startup.ctrl_c import INTERRUPTED, run_loop
 from coderelay.cli.startup.current_person import current_person
-from coderelay.cli.startup.interrupts import INTERRUPTED, run_loop
 from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser, port_number
 from coderelay.cli.startup.open_app import new_app
 from coderelay.cli.startup.server_stop_signals import stop_on_signals
@@ -26,7 +26,7 @@ from coderelay.surfaces.web.http_api import link_of
 from coderelay.surfaces.web.hub import EventHub, HubOptions
 from coderelay.surfaces.web.routes import routes
 from coderelay.surfaces.web.server import serve
-from coderelay.surfaces.web.token import Token, given_token, kept_token
+from coderelay.surfaces.web.token_and_login_links import Token, given_token, kept_token
 
 DEV_PORT = 10087
 _SHORT_TOKEN = 22

@@ -11,9 +11,9 @@ from coderelay.client.commands.command import SlashCommand
 from coderelay.client.i18n import localize, retell, t
 from coderelay.client.text_width import padded
 from coderelay.client.typed_line import PromptToSend, Slash
+from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.queries import ExpandCommand, ListCommands
 from coderelay.protocol.query_results import CommandShown, CommandsShown
 

@@ -11,7 +11,7 @@ TYPE_CHECKING = False  # like typing.TYPE_CHECKING; typing takes longer to load 
 if TYPE_CHECKING:
     from contextvars import ContextVar, Token
 
-    from coderelay.protocol.localized_text import Localized
+    from coderelay.protocol.bilingual_text import Localized
     from coderelay.protocol.translatable import Translatable
 
 _of_process = "en"

@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 
 from coderelay.client.i18n import retell, t
-from coderelay.protocol.background_command_end import BackgroundRow, end_in_words
+from coderelay.protocol.background_commands import BackgroundRow, end_in_words
 from coderelay.protocol.calls import Call
 from coderelay.protocol.events import MessageAdded
 from coderelay.protocol.ids import CallId

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from coderelay.config.config_paths import OWN_FOLDER, folder_file, person_file
 from coderelay.config.mcp_json import mcp_json_file
-from coderelay.config.redaction import hide_secrets
+from coderelay.config.secrets_in_settings import hide_secrets
 from coderelay.config.setting_layers import folder_settings, person_settings
 from coderelay.config.settings import Language, Settings, Unattended
 from coderelay.config.trust import is_trusted, trust_file

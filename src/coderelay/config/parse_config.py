@@ -9,8 +9,8 @@ from typing import cast
 import msgspec
 
 from coderelay.config.display_path import display_path, escaped
-from coderelay.config.null_and_size_checks import Tree, count_keys, holds_null
-from coderelay.config.redaction import refuse_secrets
+from coderelay.config.json_tree_checks import Tree, count_keys, holds_null
+from coderelay.config.secrets_in_settings import refuse_secrets
 from coderelay.config.settings import PermissionsConfig, Settings
 from coderelay.policy.rules import EXPECTED, InvalidRule, read_rule
 from coderelay.protocol.errors import BadInput

@@ -9,7 +9,7 @@ from coderelay.config.config_paths import person_file
 from coderelay.config.display_path import display_path
 from coderelay.config.folder_override_rules import Path, keys_in
 from coderelay.config.load import Config
-from coderelay.config.redaction import hide_secrets
+from coderelay.config.secrets_in_settings import hide_secrets
 from coderelay.config.setting_layers import folder_keys, person_keys
 from coderelay.config.settings import is_to_come
 from coderelay.protocol.query_results import SettingShown

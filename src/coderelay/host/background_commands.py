@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from coderelay.host.loaded_session import LoadedSession
 from coderelay.host.session_takeover import SessionTakeover
 from coderelay.protocol.asks import By
-from coderelay.protocol.background_command_end import BackgroundRow, End, Exited, Gone, StoppedBy
+from coderelay.protocol.background_commands import BackgroundRow, End, Exited, Gone, StoppedBy
 from coderelay.protocol.commands import Accepted, Outcome, StopBackground, Unchanged
 from coderelay.protocol.errors import BadInput, StoreFailed, ToolFailed
 from coderelay.protocol.events import Recorded

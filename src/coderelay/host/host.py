@@ -13,8 +13,8 @@ from coderelay.host.ask_queries import answer_ask_query, permissions_open
 from coderelay.host.feed import Feed
 from coderelay.host.host_context import HostContext
 from coderelay.host.loaded_session import LoadedSession
-from coderelay.host.parent_and_child_queries import children_of, waits_for
 from coderelay.host.session_command_dispatch import answer, carry_out
+from coderelay.host.session_family import children_of, waits_for
 from coderelay.host.session_file import export_state, write_session_file
 from coderelay.host.session_list import without_children
 from coderelay.host.session_supervisor import SessionSupervisor
@@ -306,7 +306,7 @@ class Host:
         return Undone(event.restored, event.removed, event.conflicts, loaded.state.head)
 
     async def _move(self, loaded: LoadedSession, command: MoveSession) -> Outcome:
-        from coderelay.host.session_move import move_here  # imported late: sessions seldom move
+        from coderelay.host.session_machine_move import move_here  # imported late: sessions seldom move
 
         outcome = await move_here(loaded, command, self.context)
         self._supervisor.wake(loaded)

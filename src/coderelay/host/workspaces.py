@@ -64,7 +64,9 @@ class Workspaces:
         places = os.path.join(self._home, "sandboxes")
         if not os.path.isdir(places) or not {*os.listdir(places)} - _ALWAYS_IN_SANDBOXES:
             return []
-        from coderelay.workspace.sandbox.private_folder import recover  # late: there is hardly ever anything to mend
+        from coderelay.workspace.sandbox.sandbox_state_folder import (
+            recover,  # late: there is hardly ever anything to mend
+        )
 
         return recover(self._home)
 

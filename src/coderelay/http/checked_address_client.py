@@ -11,11 +11,11 @@ from urllib.parse import quote, urlsplit
 
 from msgspec.structs import replace
 
-from coderelay.http.address import Address, parse_address
 from coderelay.http.client import Response
 from coderelay.http.dial import Proxy, dial, load_trust, proxy_for, tls_failure
 from coderelay.http.errors import ServerMisbehaved
 from coderelay.http.response_decoder import Head, receive_head
+from coderelay.http.server_url import Address, parse_address
 from coderelay.http.socket_connection import SocketConnection
 from coderelay.protocol.errors import ModelFailed, ToolFailed
 

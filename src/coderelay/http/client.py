@@ -5,9 +5,9 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
-from coderelay.http.address import parse_address, without_user
 from coderelay.http.dial import dial, proxy_for
 from coderelay.http.errors import NoResponse, ServerMisbehaved
+from coderelay.http.server_url import parse_address, without_user
 from coderelay.http.socket_connection import SocketConnection
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.translatable import say

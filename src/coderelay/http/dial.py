@@ -13,8 +13,8 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 
-from coderelay.http.address import Address, parse_address, without_user
 from coderelay.http.errors import ServerMisbehaved
+from coderelay.http.server_url import Address, parse_address, without_user
 from coderelay.http.socket_connection import SocketConnection
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.translatable import say

@@ -10,9 +10,9 @@ from typing import Any, cast
 
 import msgspec
 
-from coderelay.http.address import parse_address
 from coderelay.http.client import Response
 from coderelay.http.errors import ServerMisbehaved
+from coderelay.http.server_url import parse_address
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.translatable import say
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from coderelay.http.address import parse_address, without_user
+from coderelay.http.server_url import parse_address, without_user
 from coderelay.models.api_client import ApiClient
 from coderelay.models.catalog import card_of, cheap_of, full_name, models_of
 from coderelay.models.known_providers import KNOWN, Provider

@@ -15,9 +15,9 @@ from typing import ClassVar, Literal
 
 from msgspec import Struct
 
+from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.calls import Need, Question, Right
 from coderelay.protocol.ids import AskId, CallId, MachineId
-from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.translatable import Translatable, keep_templates
 
 Scope = Literal["once", "session", "project", "person"]

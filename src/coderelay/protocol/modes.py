@@ -1,13 +1,13 @@
 """The permission modes of a session (plan, default, auto-edit, yolo), one record for each in `MODES`.
 
 The command line, completion, keys, slash commands, configuration, policy and prompts take names, order and texts from
-`MODES`. `coder --help` does too, so this file imports nothing but `localized_text`.
+`MODES`. `coder --help` does too, so this file imports nothing but `bilingual_text`.
 
 To add a mode, add its name to `Mode` and its record to `MODES`, and describe it in `docs/permissions.md`;
 CODER_UPDATE_SNAPSHOTS=1 writes `docs/commands.md` and the picture of `/help` anew.
 """
 
-from coderelay.protocol.localized_text import Localized
+from coderelay.protocol.bilingual_text import Localized
 
 TYPE_CHECKING = False  # instead of typing.TYPE_CHECKING: importing typing would make `coder --help` too slow
 if TYPE_CHECKING:

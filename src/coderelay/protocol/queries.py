@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct
 
 from coderelay.protocol.asks import Approval
-from coderelay.protocol.background_command_end import BackgroundRow
+from coderelay.protocol.background_commands import BackgroundRow
 from coderelay.protocol.events import PromptAdmitted
 from coderelay.protocol.ids import PromptId, SessionId, TurnId
 from coderelay.protocol.message_content import Image

@@ -4,7 +4,7 @@
 from msgspec import field
 
 from coderelay.protocol.asks import Approval, By
-from coderelay.protocol.background_command_end import End
+from coderelay.protocol.background_commands import End
 from coderelay.protocol.event_base import Event
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, MachineIdentity, OwnerId, SessionId, TurnId
 from coderelay.protocol.session_setting_types import Mode, Preset, Profile, Think

@@ -1,7 +1,7 @@
 """Background commands in the log: which there are, and the events that stop and end them."""
 
 from coderelay.protocol.asks import By
-from coderelay.protocol.background_command_end import End, end_in_words
+from coderelay.protocol.background_commands import End, end_in_words
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import AnyEvent, BackgroundEnded, BackgroundStopRequested
 from coderelay.protocol.ids import BackgroundId

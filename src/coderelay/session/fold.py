@@ -54,6 +54,7 @@ from coderelay.protocol.translatable import with_template
 from coderelay.protocol.usage_and_cost import Usage, plus
 from coderelay.session import agent_program_messages
 from coderelay.session.background_commands import over_topic
+from coderelay.session.history_fold import clear, leave_behind, see, undo
 from coderelay.session.settings_changes import first_settings, joined, values, without
 from coderelay.session.state import (
     AskState,
@@ -65,7 +66,6 @@ from coderelay.session.state import (
     SessionSettings,
     State,
 )
-from coderelay.session.undo_and_clear import clear, leave_behind, see, undo
 
 
 def fold(session: SessionId, log: Iterable[Recorded]) -> State:

@@ -4,7 +4,7 @@ import msgspec
 from msgspec import Struct, field
 
 from coderelay.protocol.asks import Approval, Ask, By, Decision
-from coderelay.protocol.background_command_end import End
+from coderelay.protocol.background_commands import End
 from coderelay.protocol.calls import Call, Finished, Outcome
 from coderelay.protocol.events import (
     Author,

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from coderelay.protocol.asks import BudgetAsk, OfferAsk, PermissionAsk, PlanAsk
-from coderelay.protocol.background_command_end import Gone
+from coderelay.protocol.background_commands import Gone
 from coderelay.protocol.calls import Denied, Outcome, Stopped, Unknown
 from coderelay.protocol.events import (
     AgentAttached,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.agents.native.prompt.notes import last_todos
+from coderelay.agents.native.prompt.notes_for_model import last_todos
 from coderelay.protocol.events import CallProposed, HistoryCompacted, MessageAdded, PromptTaken, TurnStarted
 from coderelay.protocol.message_content import text_of
 from coderelay.session.model_messages import (

@@ -10,10 +10,10 @@ from coderelay.agents.native import compaction
 from coderelay.agents.native.loop_detection import REPEATED, find_repeated, was_warned
 from coderelay.agents.native.model_request_with_retries import ModelChanged, ModelRequests
 from coderelay.agents.native.native_settings import NativeSettings
-from coderelay.agents.native.prompt.notes import Offered, current_notes, new_notes
+from coderelay.agents.native.prompt.notes_for_model import Offered, current_notes, new_notes
 from coderelay.agents.native.prompt.system_prompt import system_prompt
 from coderelay.agents.native.turn_tools import TurnTools
-from coderelay.agents.native.workflow.workflow_prefilters import has_edited, may_be_complex
+from coderelay.agents.native.workflow.is_workflow_needed import has_edited, may_be_complex
 from coderelay.models.model import Completion, Model, Models, Request
 from coderelay.models.text_tool_calls import with_text_call
 from coderelay.protocol.calls import Call, Outcome

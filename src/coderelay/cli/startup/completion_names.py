@@ -2,9 +2,9 @@
 
 import os
 
+from coderelay.cli.startup.ctrl_c import run_loop
 from coderelay.cli.startup.current_person import current_person
 from coderelay.cli.startup.folder_arguments import real_folder
-from coderelay.cli.startup.interrupts import run_loop
 from coderelay.cli.startup.open_app import new_app, run_with_app
 from coderelay.client.ask_view import headline
 from coderelay.client.permission_ask_text import approval_in_words

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Awaitable, Callable
 
 from coderelay.app import App
-from coderelay.cli.startup.interrupts import run_loop
+from coderelay.cli.startup.ctrl_c import run_loop
 from coderelay.cli.startup.python_gc import enable_garbage_collection
 from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.i18n import retell, speak, t

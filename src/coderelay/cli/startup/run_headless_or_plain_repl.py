@@ -12,8 +12,8 @@ from typing import Any
 
 from coderelay.app import App
 from coderelay.cli.startup.choose_session import ChosenSession, choose_session
+from coderelay.cli.startup.ctrl_c import is_ignored, run_loop
 from coderelay.cli.startup.current_person import current_person
-from coderelay.cli.startup.interrupts import is_ignored, run_loop
 from coderelay.cli.startup.open_app import new_app, restored_files_message
 from coderelay.cli.startup.untrusted_notice import untrusted_everything, untrusted_settings
 from coderelay.client.auto_answer import Unattended

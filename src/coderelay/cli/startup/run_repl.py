@@ -22,9 +22,9 @@ from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListServers
 from coderelay.surfaces.terminal.drawing.transcript_lines import note
 from coderelay.surfaces.terminal.live_region_view import LiveRegionView
-from coderelay.surfaces.terminal.opened_session import OpenedSession
 from coderelay.surfaces.terminal.prompt_while_opening import PromptWhileOpening
 from coderelay.surfaces.terminal.repl import Repl
+from coderelay.surfaces.terminal.repl_parameters import OpenedSession
 
 _ROOM_SECONDS = 1.0
 

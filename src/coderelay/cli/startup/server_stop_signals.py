@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 
-from coderelay.cli.startup.interrupts import INTERRUPTED, is_ignored
+from coderelay.cli.startup.ctrl_c import INTERRUPTED, is_ignored
 from coderelay.surfaces import nonblocking_standard_output
 
 

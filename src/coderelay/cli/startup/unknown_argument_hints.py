@@ -1,7 +1,7 @@
 """Hints for people who type options and commands of Claude Code or Codex that `coder` calls otherwise."""
 
 from coderelay.client.i18n import localize, t
-from coderelay.protocol.localized_text import Localized
+from coderelay.protocol.bilingual_text import Localized
 
 _MODE = Localized(
     "Use --mode: plan only reads, default asks, auto-edit edits without asking, yolo asks nothing.",

@@ -4,8 +4,8 @@ import os
 
 from coderelay.client.commands.command import FILES, Context, SlashCommand
 from coderelay.client.i18n import t
+from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import ConfigureSession
-from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.queries import ShowSession
 
 

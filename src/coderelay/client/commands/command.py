@@ -14,9 +14,9 @@ from coderelay.client.client import Client
 from coderelay.client.i18n import localize, t
 from coderelay.client.slash_results import SlashResult
 from coderelay.protocol.asks import By
+from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import PromptId, SessionId
-from coderelay.protocol.localized_text import Localized
 
 MODEL = Localized("Model and permissions", "模型与权限")
 CONVERSATION = Localized("Conversation", "对话")

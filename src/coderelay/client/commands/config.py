@@ -4,9 +4,9 @@ import msgspec
 
 from coderelay.client.commands.command import MODEL, Context, SlashCommand
 from coderelay.client.i18n import t
+from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import SetSetting
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.queries import ListSettings
 from coderelay.protocol.query_results import SettingShown
 

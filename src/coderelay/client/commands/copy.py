@@ -7,8 +7,8 @@ import msgspec
 from coderelay.client.commands.command import CONVERSATION, Context, SlashCommand
 from coderelay.client.i18n import t
 from coderelay.client.slash_results import TextToCopy
+from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.queries import ReadMessages
 
 

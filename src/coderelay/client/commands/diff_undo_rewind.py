@@ -8,9 +8,9 @@ from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.commands.command import FILES, ONLY_SHOWS, Context, SlashCommand
 from coderelay.client.i18n import retell, t
 from coderelay.client.slash_results import ChangedFiles, RewoundTurns
+from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import Undone, UndoTurn
 from coderelay.protocol.errors import BadInput, CoderError
-from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.queries import ListTurns, ShowDiff, ShowSession
 from coderelay.protocol.query_results import TurnShown
 

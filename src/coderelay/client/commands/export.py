@@ -11,8 +11,8 @@ import msgspec
 from coderelay.client.commands.command import CONVERSATION, Context, SlashCommand
 from coderelay.client.i18n import t
 from coderelay.client.views.cowork_message_parser import blocks_of, read_message, result_content
+from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ExportSession, ReadMessages, ShowSession
 from coderelay.workspace.files.atomic_write import write_whole

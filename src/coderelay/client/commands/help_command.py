@@ -2,7 +2,7 @@
 
 from coderelay.client.command_catalog import help_of, help_text
 from coderelay.client.commands.command import ONLY_SHOWS, SHOW, Context, SlashCommand
-from coderelay.protocol.localized_text import Localized
+from coderelay.protocol.bilingual_text import Localized
 
 
 async def show_help(here: Context, name: str) -> str:

@@ -2,7 +2,7 @@
 
 from coderelay.client.commands.command import WORK, Context, SlashCommand
 from coderelay.client.typed_line import PromptToSend
-from coderelay.protocol.localized_text import Localized
+from coderelay.protocol.bilingual_text import Localized
 
 _INIT = """\
 Write AGENTS.md at the top of this project: what a coding agent must know to work here from the first minute.

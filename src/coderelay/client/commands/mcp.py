@@ -5,9 +5,9 @@ from coderelay.client.commands.command import SHOW, Context, SlashCommand
 from coderelay.client.i18n import t
 from coderelay.client.typed_line import PromptToSend
 from coderelay.client.visible_text import visible
+from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.queries import (
     ListServers,
     ReadFromServer,

@@ -7,10 +7,10 @@ from coderelay.client.commands.command import MODEL, Context, SlashCommand
 from coderelay.client.i18n import retell, t
 from coderelay.client.model_name_and_agent import GUIDE, NATIVE, agent_for, with_provider
 from coderelay.client.text_width import padded, width_of
+from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.queries import ListModels, ListServedModels, ShowSession, WhyNotRun
 from coderelay.protocol.query_results import ModelShown
 

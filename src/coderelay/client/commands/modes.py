@@ -2,9 +2,9 @@
 
 from coderelay.client.commands.command import MODEL, Context, SlashCommand
 from coderelay.client.i18n import t
+from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.modes import MODE_NAMES, MODES, ModeSpec, mode_called
 from coderelay.protocol.queries import ShowSession
 

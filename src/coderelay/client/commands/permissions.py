@@ -5,9 +5,9 @@ from typing import get_args
 from coderelay.client.commands.command import MODEL, Context, SlashCommand
 from coderelay.client.i18n import t
 from coderelay.client.permissions_overview_text import permissions_in_words
+from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.queries import ShowPermissions
 from coderelay.protocol.session_setting_types import Preset
 

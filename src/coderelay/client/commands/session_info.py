@@ -8,9 +8,14 @@ from coderelay.client.permission_ask_text import sandbox_in_words
 from coderelay.client.permissions_overview_text import profile_in_words, unconfined_note
 from coderelay.client.text_width import padded, width_of
 from coderelay.client.todo_text import todo_lines
-from coderelay.client.tool_and_agent_lists import agents_in_words, skills_in_words, subagents_in_words, tools_in_words
+from coderelay.client.tool_skill_and_agent_lists import (
+    agents_in_words,
+    skills_in_words,
+    subagents_in_words,
+    tools_in_words,
+)
+from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import (
     ListAgents,

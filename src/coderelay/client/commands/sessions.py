@@ -7,10 +7,10 @@ from coderelay.client.find_session import find_session
 from coderelay.client.i18n import retell, t
 from coderelay.client.session_line_text import is_known, session_line
 from coderelay.client.slash_results import LeftSession, SwitchedSession
+from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import ConfigureSession, CreateSession, ForkSession, OpenSession, WriteSnapshot
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId, new_id
-from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListSessions, ShowPermissions, ShowSession, SuggestTitle, WhyNotRun
 

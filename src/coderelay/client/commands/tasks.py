@@ -5,10 +5,10 @@ from coderelay.client.i18n import t
 from coderelay.client.text_width import padded
 from coderelay.client.todo_text import background_line
 from coderelay.client.visible_text import visible
+from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import Accepted, StopBackground, StopTurn
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import BackgroundId
-from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import (
     ListBackground,

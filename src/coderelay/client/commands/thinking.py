@@ -4,9 +4,9 @@ from typing import get_args
 
 from coderelay.client.commands.command import MODEL, Context, SlashCommand
 from coderelay.client.i18n import t
+from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.queries import ShowSession
 from coderelay.protocol.session_setting_types import Think
 

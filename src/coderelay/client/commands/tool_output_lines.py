@@ -2,7 +2,7 @@
 
 from coderelay.client.commands.command import SHOW, Context, SlashCommand
 from coderelay.client.slash_results import OutputLines
-from coderelay.protocol.localized_text import Localized
+from coderelay.protocol.bilingual_text import Localized
 
 _MOST = 1_000_000
 _ALL = ("full", "all", "0")

@@ -4,8 +4,8 @@ from itertools import groupby
 
 from coderelay.client.commands.command import MODEL, Context, SlashCommand
 from coderelay.client.i18n import t
+from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import TrustFolder
-from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.queries import ShowTrust
 from coderelay.protocol.query_results import TrustShown, UntrustedText
 

@@ -2,7 +2,7 @@
 
 from coderelay.client.commands.command import SHOW, Context, SlashCommand
 from coderelay.client.slash_results import ViKeys
-from coderelay.protocol.localized_text import Localized
+from coderelay.protocol.bilingual_text import Localized
 
 
 async def vim(here: Context, wanted: str) -> ViKeys:

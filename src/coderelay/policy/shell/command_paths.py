@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from coderelay.policy.rules import PathBase
 from coderelay.policy.shell.literal_script import Script, Word, literal_script
-from coderelay.policy.shell.programs.command_folders import CommandFolders as Workspace
-from coderelay.policy.shell.programs.command_folders import NotReadOnly
+from coderelay.policy.shell.programs.allowed_folders import CommandFolders as Workspace
+from coderelay.policy.shell.programs.allowed_folders import NotReadOnly
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
 from coderelay.policy.shell.programs.harmless_option_check import Options, check
 from coderelay.policy.shell.programs.program_table import system_name, system_program

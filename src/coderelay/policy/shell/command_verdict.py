@@ -14,12 +14,12 @@ from coderelay.policy.preset_tables import Effect, ModeAnswer, table_name, table
 from coderelay.policy.rules import PathBase, Rules, is_about_paths
 from coderelay.policy.shell.allow_rule_matching import allows
 from coderelay.policy.shell.approval_signatures import Signature, signature_of
-from coderelay.policy.shell.build_command_words import is_build
 from coderelay.policy.shell.command_dangers import find_danger
 from coderelay.policy.shell.deny_and_ask_rule_dangers import UserRuleDangers
 from coderelay.policy.shell.deny_and_ask_rule_matching import Spelling
 from coderelay.policy.shell.destructive_commands import Danger
 from coderelay.policy.shell.disk_facts import NO_FACTS, DiskFacts
+from coderelay.policy.shell.harmless_build_words import is_build
 from coderelay.policy.shell.literal_script import (
     NotLiteral,
     Redirection,
@@ -30,7 +30,7 @@ from coderelay.policy.shell.literal_script import (
     read_script,
 )
 from coderelay.policy.shell.path_and_host_rule_matching import find_named, find_perhaps_reached, find_reached
-from coderelay.policy.shell.programs.command_folders import CommandFolders, NotReadOnly
+from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.read_only_check import recognise, recognise_edit
 from coderelay.policy.shell.requested_rights import without_rights
 from coderelay.policy.shell.tree_sitter_bash import MOST_CHARACTERS

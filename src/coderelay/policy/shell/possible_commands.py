@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from coderelay.policy.shell.approximate_words import find_nodes, text_of, words_of
 from coderelay.policy.shell.literal_script import Word, odd_character
-from coderelay.policy.shell.programs.command_folders import NotReadOnly
+from coderelay.policy.shell.programs.allowed_folders import NotReadOnly
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
 from coderelay.policy.shell.programs.program_spec import Program
 from coderelay.policy.shell.programs.program_table import base_name, find_program

@@ -29,9 +29,9 @@ from coderelay.protocol.asks import (
     PlanDecision,
     QuestionAsk,
 )
+from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.calls import Need, Question
 from coderelay.protocol.ids import AskId, SessionId
-from coderelay.protocol.localized_text import Localized
 from coderelay.surfaces.feishu.card_layout import (
     MOST_BYTES,
     Button,

@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable
 from msgspec import Struct
 
 from coderelay.client.i18n import localize
+from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import ids_meant
-from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.modes import MODES
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListAsks, ListFolders, ListSessions
@@ -18,9 +18,9 @@ from coderelay.protocol.session_setting_types import Mode
 from coderelay.protocol.wall_clock import now
 from coderelay.surfaces.feishu.access_rules import person
 from coderelay.surfaces.feishu.chat_records import ChatKey, CurrentSession
-from coderelay.surfaces.feishu.chat_status import ChatStatus, state_of
 from coderelay.surfaces.feishu.incoming_event_types import ChatMessage
 from coderelay.surfaces.feishu.message_handler import MessageHandler
+from coderelay.surfaces.feishu.session_status import ChatStatus, state_of
 
 _LISTED = 10
 _ALL = 1_000_000

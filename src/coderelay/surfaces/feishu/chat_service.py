@@ -5,11 +5,11 @@ import asyncio
 from coderelay.client.client import Client
 from coderelay.protocol.key_value_store import KeyValueStore
 from coderelay.surfaces.feishu.account_links import Links
+from coderelay.surfaces.feishu.all_sessions_presenter import ChatPresenter
 from coderelay.surfaces.feishu.ask_card_publisher import AskCards
-from coderelay.surfaces.feishu.bot_options import BotOptions
 from coderelay.surfaces.feishu.card_outbox_interface import CardOutbox
 from coderelay.surfaces.feishu.chat_commands import ChatCommands
-from coderelay.surfaces.feishu.chat_presenter import ChatPresenter
+from coderelay.surfaces.feishu.chat_options import BotOptions
 from coderelay.surfaces.feishu.chat_records import ChatRecords
 from coderelay.surfaces.feishu.click_handler import ClickHandler
 from coderelay.surfaces.feishu.incoming_event_types import CardClick, ChatMessage, ClickAnswer

@@ -19,9 +19,9 @@ from coderelay.protocol.asks import (
     PlanDecision,
     QuestionAsk,
 )
+from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.calls import Question
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.localized_text import Localized
 from coderelay.surfaces.feishu.ask_cards import is_free_text
 
 _MISFIT = Localized("this is no answer to what is asked", "此操作不能回答当前的请求")

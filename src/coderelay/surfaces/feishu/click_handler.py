@@ -8,10 +8,10 @@ from coderelay.client.client import Client
 from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.i18n import localize, speaking
 from coderelay.protocol.asks import Ask, Decision
+from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import Answered
 from coderelay.protocol.errors import CoderError, UnknownAsk, UnknownSession
 from coderelay.protocol.ids import AskId
-from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.projected_rows import AskRow, Summary
 from coderelay.protocol.queries import FindAsk, ShowSession
 from coderelay.surfaces.feishu.access_rules import needs_owner, person

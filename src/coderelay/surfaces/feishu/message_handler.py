@@ -9,23 +9,23 @@ from coderelay.client.client import Client
 from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.i18n import localize, retell, speaking
 from coderelay.protocol.asks import Allow, Ask, Decision, Deny, PlanAsk, PlanDecision, QuestionAsk
+from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import Answered, CreateSession, DeleteSession
 from coderelay.protocol.errors import BadInput, CannotRun, CoderError, StoreFailed, UnknownAsk, UnknownSession
 from coderelay.protocol.ids import PromptId, SessionId, derived_id
-from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.modes import stricter_mode
 from coderelay.protocol.projected_rows import AskRow, Summary
 from coderelay.protocol.queries import ListAsks, ListFolders, ShowDefaults, ShowSession, WhyNotRun
 from coderelay.surfaces.feishu.access_rules import person
 from coderelay.surfaces.feishu.account_links import Links
 from coderelay.surfaces.feishu.ask_cards import Closed, chosen_in_words
-from coderelay.surfaces.feishu.bot_options import BotOptions
 from coderelay.surfaces.feishu.card_layout import Colour, card_of
 from coderelay.surfaces.feishu.card_outbox_interface import CardOutbox, ChatPlace
+from coderelay.surfaces.feishu.chat_options import BotOptions
 from coderelay.surfaces.feishu.chat_records import ChatKey, ChatRecords, CurrentSession, Route, SessionPlace
-from coderelay.surfaces.feishu.chat_status import ChatStatus, state_of
 from coderelay.surfaces.feishu.incoming_event_types import ChatMessage
 from coderelay.surfaces.feishu.session_client import SessionClient, parse_words, start_execution
+from coderelay.surfaces.feishu.session_status import ChatStatus, state_of
 from coderelay.surfaces.feishu.turn_and_notice_cards import notice_card
 
 log = logging.getLogger(__name__)

@@ -7,8 +7,8 @@ has configured another, whatever the locale of the machine.
 from collections.abc import Sequence
 
 from coderelay.client.i18n import localize, retell
+from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.events import Ending, TurnEnded
-from coderelay.protocol.localized_text import Localized
 from coderelay.surfaces.feishu.card_layout import (
     MOST_BYTES,
     Buttons,

@@ -31,7 +31,7 @@ from coderelay.protocol.projected_rows import AskRow
 from coderelay.protocol.queries import ListAsks
 from coderelay.surfaces.headless.exit_codes import FAILED, INTERRUPTED, PARKED, RunState
 from coderelay.surfaces.headless.output_interface import CutShort, Form, InitFields, PromptOutput
-from coderelay.surfaces.headless.paced_output import PacedOutput
+from coderelay.surfaces.headless.slow_reader_output import PacedOutput
 from coderelay.surfaces.headless.text_output import ProgressLines, TextOutput
 
 PromptStatus = Literal["not admitted", "taken back", "waiting", "begun", "unknown"]

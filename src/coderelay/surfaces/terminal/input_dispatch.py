@@ -29,8 +29,8 @@ from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
 from coderelay.surfaces.terminal.drawing.transcript_lines import error_line, note, plain, user_line
 from coderelay.surfaces.terminal.input.attachments import Attachments, PreparedPrompt
 from coderelay.surfaces.terminal.live_region_view import LiveRegionView
-from coderelay.surfaces.terminal.opened_session import OpenedSession
 from coderelay.surfaces.terminal.picker_choices import picker_for
+from coderelay.surfaces.terminal.repl_parameters import OpenedSession
 from coderelay.surfaces.terminal.screen import Screen
 from coderelay.surfaces.terminal.session_view import SessionView
 

@@ -7,7 +7,7 @@ from coderelay.client.i18n import retell, t
 from coderelay.client.todo_text import begun_list_text, lists_in
 from coderelay.client.visible_text import visible
 from coderelay.protocol.asks import By
-from coderelay.protocol.background_command_end import end_in_words
+from coderelay.protocol.background_commands import end_in_words
 from coderelay.protocol.calls import Finished, one_line
 from coderelay.protocol.events import (
     AnyEvent,

@@ -25,8 +25,8 @@ from coderelay.surfaces.terminal.input.history import TypedHistory
 from coderelay.surfaces.terminal.input.key_bindings import make_bindings
 from coderelay.surfaces.terminal.input_dispatch import InputDispatch, ReturnedLine, SentLine
 from coderelay.surfaces.terminal.live_region_view import LiveRegionView
-from coderelay.surfaces.terminal.notifications import Notifier
-from coderelay.surfaces.terminal.opened_session import OpenedSession
+from coderelay.surfaces.terminal.notifications_and_title import Notifier
+from coderelay.surfaces.terminal.repl_parameters import OpenedSession
 from coderelay.surfaces.terminal.screen import Screen
 from coderelay.surfaces.terminal.session_view import SessionView
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from coderelay.client.i18n import retell, t
 from coderelay.protocol.asks import By
-from coderelay.protocol.background_command_end import end_in_words
+from coderelay.protocol.background_commands import end_in_words
 from coderelay.protocol.calls import Call, Need
 from coderelay.protocol.events import (
     AnyEvent,

@@ -43,7 +43,7 @@ from coderelay.surfaces.terminal.drawing import asks as drawn
 from coderelay.surfaces.terminal.drawing.display_width import cut
 from coderelay.surfaces.terminal.drawing.transcript_lines import note
 from coderelay.surfaces.terminal.live_region_view import LiveRegionView
-from coderelay.surfaces.terminal.notifications import Notifier
+from coderelay.surfaces.terminal.notifications_and_title import Notifier
 from coderelay.surfaces.terminal.screen import Screen
 from coderelay.surfaces.terminal.session_renderer import SessionRenderer
 

@@ -35,7 +35,7 @@ from coderelay.protocol.queries import (
     ShowDefaults,
     ShowSession,
 )
-from coderelay.surfaces.web.agent_choice import for_a_new_session, for_a_session
+from coderelay.surfaces.web.agent_and_model_choice import for_a_new_session, for_a_session
 from coderelay.surfaces.web.catch_up import ask_frame, follow, send_history
 from coderelay.surfaces.web.client_query_handler import look_up
 from coderelay.surfaces.web.client_send_queue import ClientSendQueue

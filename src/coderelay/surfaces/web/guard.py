@@ -12,7 +12,7 @@ from typing import NamedTuple
 from msgspec import Struct
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from coderelay.surfaces.web.token import Token
+from coderelay.surfaces.web.token_and_login_links import Token
 
 _PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "

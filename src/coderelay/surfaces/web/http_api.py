@@ -28,7 +28,7 @@ from coderelay.protocol.queries import (
 from coderelay.protocol.translatable import encode_plain
 from coderelay.surfaces.web import machine_statistics
 from coderelay.surfaces.web.guard import MOST_BODY_BYTES
-from coderelay.surfaces.web.token import LINK_SECONDS, Token
+from coderelay.surfaces.web.token_and_login_links import LINK_SECONDS, Token
 
 _BODY_SECONDS = 10.0
 _MODEL_SECONDS = 20.0

@@ -18,7 +18,7 @@ from coderelay.protocol.language_files import LANGUAGES
 from coderelay.surfaces.web.guard import BATCHED, chosen_subprotocol
 from coderelay.surfaces.web.http_api import HttpApi, json_answer
 from coderelay.surfaces.web.page_files import page_files
-from coderelay.surfaces.web.token import Token
+from coderelay.surfaces.web.token_and_login_links import Token
 
 _FILES = page_files()
 OPEN_PATHS = (*_FILES, "/healthz", "/api/login")

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp
 from coderelay.surfaces.local_listener import Listening
 from coderelay.surfaces.web.guard import Guard, addresses_of
 from coderelay.surfaces.web.routes import OPEN_PATHS
-from coderelay.surfaces.web.token import Token
+from coderelay.surfaces.web.token_and_login_links import Token
 from coderelay.surfaces.web.uvicorn_connections import HttpConnection, WebSocketConnection
 
 _BACKLOG = 128

@@ -95,7 +95,6 @@ from coderelay.testing.store_suite.event_contents import (
 from coderelay.testing.store_suite.event_contents import (
     messages_of_other_programs_are_kept_byte_for_byte as messages_of_other_programs_are_kept_byte_for_byte,
 )
-from coderelay.testing.store_suite.faulty_projections import Blank as Blank
 from coderelay.testing.store_suite.key_value_storage import (
     a_key_that_is_no_text_is_refused as a_key_that_is_no_text_is_refused,
 )
@@ -117,34 +116,34 @@ from coderelay.testing.store_suite.key_value_storage import (
 from coderelay.testing.store_suite.key_value_storage import (
     what_is_written_is_kept_for_every_process as what_is_written_is_kept_for_every_process,
 )
-from coderelay.testing.store_suite.projected_rows import (
+from coderelay.testing.store_suite.rows_and_lists import (
     a_message_id_counts_once_in_each_session as a_message_id_counts_once_in_each_session,
 )
-from coderelay.testing.store_suite.projected_rows import (
+from coderelay.testing.store_suite.rows_and_lists import (
     deletion_erases_all_but_itself as deletion_erases_all_but_itself,
 )
-from coderelay.testing.store_suite.projected_rows import (
+from coderelay.testing.store_suite.rows_and_lists import (
     events_and_their_rows_are_one_transaction as events_and_their_rows_are_one_transaction,
 )
-from coderelay.testing.store_suite.projected_rows import (
+from coderelay.testing.store_suite.rows_and_lists import (
     folders_are_ordered_by_their_newest_session as folders_are_ordered_by_their_newest_session,
 )
-from coderelay.testing.store_suite.projected_rows import (
+from coderelay.testing.store_suite.rows_and_lists import (
     messages_end_at_the_head_of_the_same_moment as messages_end_at_the_head_of_the_same_moment,
 )
-from coderelay.testing.store_suite.projected_rows import (
+from coderelay.testing.store_suite.rows_and_lists import (
     rows_are_written_again_from_the_events as rows_are_written_again_from_the_events,
 )
-from coderelay.testing.store_suite.projected_rows import (
+from coderelay.testing.store_suite.rows_and_lists import (
     rows_follow_from_the_events as rows_follow_from_the_events,
 )
-from coderelay.testing.store_suite.projected_rows import (
+from coderelay.testing.store_suite.rows_and_lists import (
     sessions_are_found_by_the_beginning_of_their_ids as sessions_are_found_by_the_beginning_of_their_ids,
 )
-from coderelay.testing.store_suite.projected_rows import (
+from coderelay.testing.store_suite.rows_and_lists import (
     sessions_that_wait_are_found_among_the_others as sessions_that_wait_are_found_among_the_others,
 )
-from coderelay.testing.store_suite.projected_rows import (
+from coderelay.testing.store_suite.rows_and_lists import (
     the_newest_change_comes_first as the_newest_change_comes_first,
 )
 from coderelay.testing.store_suite.sample_events import BY as BY
@@ -158,3 +157,4 @@ from coderelay.testing.store_suite.sample_events import summary_of as summary_of
 from coderelay.testing.store_suite.sample_events import turn_started as turn_started
 from coderelay.testing.store_suite.sample_events import whole_turn as whole_turn
 from coderelay.testing.store_suite.sample_events import write as write
+from coderelay.testing.store_suite.sample_faulty_projections import Blank as Blank

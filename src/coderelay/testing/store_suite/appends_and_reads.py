@@ -11,7 +11,6 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import APPROVALS, SessionId
 from coderelay.store.store import Store
 from coderelay.testing.store_suite.check_framework import Log, promise
-from coderelay.testing.store_suite.faulty_projections import Stumbling
 from coderelay.testing.store_suite.sample_events import (
     BY,
     A,
@@ -27,6 +26,7 @@ from coderelay.testing.store_suite.sample_events import (
     whole_turn,
     write,
 )
+from coderelay.testing.store_suite.sample_faulty_projections import Stumbling
 
 
 @promise

@@ -18,7 +18,7 @@ from coderelay.tools.mcp.server_transport import MOST_BYTES
 from coderelay.wire.transport import Take
 from coderelay.workspace.processes.processes import CannotStart, Processes, ProcessesLost, RunningCommand
 
-SHIM = Path(__file__).with_name("stdio_shim.py")
+SHIM = Path(__file__).with_name("stdio_to_socket_script.py")
 _ERROR_BYTES = 16 * 1024
 _SOCKET_NAME_BYTES = 100
 _LEAVING_SECONDS = 1.0

@@ -19,7 +19,7 @@ from coderelay.protocol.calls import Seen
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
 from coderelay.workspace.files.atomic_write import create, move_to_free_name, replace
-from coderelay.workspace.files.file_type_checks import check_regular, check_replaceable, status
+from coderelay.workspace.files.file_stat_checks import check_regular, check_replaceable, status
 from coderelay.workspace.files.fingerprint import check_expected, fingerprint_of, saved_fingerprint
 from coderelay.workspace.files.openat import LINK_IN_THE_WAY, make_folder, open_folder, remove_folders
 from coderelay.workspace.files.path_resolution import WorkspaceFolders, part, shown

@@ -17,7 +17,7 @@ from coderelay.workspace.processes.processes import CannotStart, FinishedCommand
 from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
 
 if TYPE_CHECKING:
-    from coderelay.workspace.sandbox.restore_after_command import Restored
+    from coderelay.workspace.sandbox.guarded_file_restore import Restored
     from coderelay.workspace.sandbox.session_sandbox import Sandbox  # loaded with the first command
 
 

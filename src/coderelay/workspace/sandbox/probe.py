@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 from coderelay.workspace.sandbox.bubblewrap import PROGRAM, bubblewrap, bubblewrap_program
 from coderelay.workspace.sandbox.guarded_paths import GuardedPaths
-from coderelay.workspace.sandbox.private_folder import PrivateFolder
 from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
 from coderelay.workspace.sandbox.sandbox_profile import Profile, profile
+from coderelay.workspace.sandbox.sandbox_state_folder import PrivateFolder
 
 _SECONDS = 20
 _WORKS = "confined"

@@ -3,7 +3,7 @@
 There are no mounts. The policy lists what may be read, leaving out everything hidden. A hidden path in a writable
 folder is denied by name, and so are guarded paths, even for reading. Git's own configuration, the files that it
 names, and files that tools in the sandbox obey as well must stay readable: they, and folders that were moved away,
-are restored after each command (`restore_after_command`). Temporary files are where TMPDIR says instead of in
+are restored after each command (`guarded_file_restore`). Temporary files are where TMPDIR says instead of in
 /tmp, and the loopback interface is closed, since there is only that of the machine.
 """
 

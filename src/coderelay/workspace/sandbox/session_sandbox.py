@@ -16,7 +16,14 @@ from coderelay.workspace.processes.processes import CannotStart, Processes
 from coderelay.workspace.sandbox.backend_detection import forget, sandbox_backend
 from coderelay.workspace.sandbox.bubblewrap import expected_mounts
 from coderelay.workspace.sandbox.cache_folders import cache_environment, cache_folder
-from coderelay.workspace.sandbox.git_folders import GitSearch
+from coderelay.workspace.sandbox.git_folder_search import GitSearch
+from coderelay.workspace.sandbox.guarded_file_restore import (
+    Restored,
+    StateBefore,
+    move_aside,
+    record_state,
+    restore_state,
+)
 from coderelay.workspace.sandbox.guarded_paths import (
     GuardedPaths,
     autorun_files_in,
@@ -24,18 +31,11 @@ from coderelay.workspace.sandbox.guarded_paths import (
     find_guarded_paths,
     open_folders,
 )
-from coderelay.workspace.sandbox.private_folder import PrivateFolder
 from coderelay.workspace.sandbox.probe import wrapped
 from coderelay.workspace.sandbox.process_limits import ProcessGroup, resource_limits
-from coderelay.workspace.sandbox.restore_after_command import (
-    Restored,
-    StateBefore,
-    move_aside,
-    record_state,
-    restore_state,
-)
 from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
 from coderelay.workspace.sandbox.sandbox_profile import folders_around, profile
+from coderelay.workspace.sandbox.sandbox_state_folder import PrivateFolder
 
 IDLE_SECONDS = 60.0
 _LOOK_SECONDS = 1.0

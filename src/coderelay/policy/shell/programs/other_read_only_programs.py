@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from coderelay.policy.shell.literal_script import Word
-from coderelay.policy.shell.programs.command_folders import CommandFolders, NotReadOnly
+from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.harmless_option_check import Options, check_pattern
 from coderelay.policy.shell.programs.program_spec import Build, Program
 from coderelay.protocol.translatable import say

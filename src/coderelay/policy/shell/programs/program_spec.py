@@ -6,7 +6,7 @@ from typing import Literal
 from msgspec import Struct
 
 from coderelay.policy.shell.literal_script import Word
-from coderelay.policy.shell.programs.command_folders import CommandFolders
+from coderelay.policy.shell.programs.allowed_folders import CommandFolders
 from coderelay.policy.shell.programs.harmless_option_check import Options
 
 Recogniser = Callable[[Sequence[Word], CommandFolders], Sequence[Word] | None]

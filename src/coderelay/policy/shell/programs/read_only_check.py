@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from coderelay.policy.shell.literal_script import Word
+from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.build_tools import PIP
-from coderelay.policy.shell.programs.command_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.git import has_git_table
 from coderelay.policy.shell.programs.harmless_option_check import check
 from coderelay.policy.shell.programs.other_read_only_programs import lists_archive

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from coderelay.policy.shell.literal_script import Word
-from coderelay.policy.shell.programs.command_folders import CommandFolders, NotReadOnly
+from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.program_spec import Program
 
 _KEYWORDS = ("then", "do", "else", "!", "{", "(", "if", "elif", "while", "until", "coproc", "exec", "builtin")

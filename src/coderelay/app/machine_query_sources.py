@@ -7,7 +7,7 @@ from coderelay.config.detect.installed_agents import agents_on_path
 from coderelay.config.load import Config
 from coderelay.host.folder_config import FolderConfigs
 from coderelay.host.mcp_servers_interface import Servers
-from coderelay.http.address import without_user
+from coderelay.http.server_url import without_user
 from coderelay.models.model_registry import ModelRegistry
 from coderelay.protocol.ids import MachineIdentity
 from coderelay.protocol.query_results import (

@@ -21,7 +21,7 @@ from msgspec import Struct
 from coderelay.workspace.files.openat import folder_of
 from coderelay.workspace.files.path_resolution import is_in
 from coderelay.workspace.sandbox.git_autorun_files import ASIDE, GitAutorunFile, find_git_autorun_files, read_file
-from coderelay.workspace.sandbox.git_folders import GitSearch
+from coderelay.workspace.sandbox.git_folder_search import GitSearch
 from coderelay.workspace.sandbox.guarded_paths import GuardedPaths, files_below, open_folders
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from coderelay.policy.shell.literal_script import Word
-from coderelay.policy.shell.programs.command_folders import CommandFolders, NotReadOnly
+from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.harmless_option_check import OptionWord, check
 from coderelay.policy.shell.programs.program_spec import Build
 from coderelay.policy.shell.programs.program_table import PROGRAMS, find_build

@@ -49,7 +49,7 @@ class ConfiguredAndLentServers:
         found = self._groups(cwd, state, lent)
         if not found:
             return NoServers()
-        from coderelay.tools.mcp.server_status import ServerStatuses
+        from coderelay.tools.mcp.server_listing import ServerStatuses
 
         return ServerStatuses(found)
 

@@ -2,9 +2,9 @@
 
 from coderelay.client.commands.command import CONVERSATION, Context, SlashCommand
 from coderelay.client.i18n import t
+from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import Accepted, ClearHistory, CompactHistory
 from coderelay.protocol.ids import PromptId, new_id
-from coderelay.protocol.localized_text import Localized
 
 
 async def compact(here: Context, _: str) -> str:

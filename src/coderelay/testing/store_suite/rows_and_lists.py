@@ -10,7 +10,6 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.projected_rows import Messages
 from coderelay.testing.store_suite.check_framework import Log, promise
-from coderelay.testing.store_suite.faulty_projections import Blank, Stumbled, Stumbling
 from coderelay.testing.store_suite.sample_events import (
     BY,
     A,
@@ -26,6 +25,7 @@ from coderelay.testing.store_suite.sample_events import (
     whole_turn,
     write,
 )
+from coderelay.testing.store_suite.sample_faulty_projections import Blank, Stumbled, Stumbling
 
 
 @promise

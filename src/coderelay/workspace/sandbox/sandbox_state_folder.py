@@ -16,8 +16,8 @@ from contextlib import contextmanager, suppress
 from errno import EACCES, EEXIST, ELOOP, ENOENT, ENOTDIR, EPERM, EROFS
 
 from coderelay.workspace.files.openat import folder_of
-from coderelay.workspace.sandbox.git_folders import GitSearch
-from coderelay.workspace.sandbox.restore_after_command import StateBefore, decoded, encoded, restore_state
+from coderelay.workspace.sandbox.git_folder_search import GitSearch
+from coderelay.workspace.sandbox.guarded_file_restore import StateBefore, decoded, encoded, restore_state
 
 _BLANKS = {"": "", ".json": "{}\n", ".xml": "<settings/>\n"}
 _NAME_LENGTH = 32

@@ -3,11 +3,11 @@
 from coderelay.client.commands.command import CONVERSATION, Context, SlashCommand
 from coderelay.client.i18n import t
 from coderelay.client.typed_line import PromptToSend
+from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import Accepted, EditPrompt, RecallPrompt, SendPrompt
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import PromptAdmitted
 from coderelay.protocol.ids import PromptId, new_id
-from coderelay.protocol.localized_text import Localized
 from coderelay.protocol.queries import ListPrompts, ShowSession
 
 

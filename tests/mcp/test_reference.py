@@ -1,7 +1,6 @@
 """Our client and a server that others made: the reference implementation, on both kinds of line."""
 
 import asyncio
-import socket
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -13,6 +12,7 @@ import pytest
 from coderelay.config.settings import McpServerConfig
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.message_content import Image
+from tests.free_port import free_port
 from tests.mcp.mcp_scene import McpScene, in_loop, mcp_scene
 
 # Found, not loaded: collecting the tests would take two seconds longer in every worker.
@@ -65,9 +65,7 @@ async def one_that_is_stopped(scene: McpScene) -> None:
 
 @asynccontextmanager
 async def reference_at_address() -> AsyncGenerator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(sys.executable, REFERENCE, str(port), stderr=pipe)
     assert process.stderr is not None

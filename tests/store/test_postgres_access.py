@@ -75,7 +75,7 @@ async def test_a_server_that_is_not_there_is_said_at_once() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    error = await refusal(StoreFailed, f"postgresql://ann:{SECRET}@127.0.0.1:{port}/team")
+        error = await refusal(StoreFailed, f"postgresql://ann:{SECRET}@127.0.0.1:{port}/team")
     assert f"PostgreSQL at 127.0.0.1:{port}/team cannot be reached" in error.message
     assert "refused" in error.message
 

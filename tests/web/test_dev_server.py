@@ -2,7 +2,6 @@
 
 import os
 import re
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 
 from coderelay.cli.web import DEV_PORT
 from tests.coder_process import Coder
+from tests.free_port import free_port
 from tests.patience import PATIENCE
 from tools.dev import ROOT, VITE, is_gone
 
@@ -28,7 +28,7 @@ def test_b16_b74_the_page_is_developed_on_one_port() -> None:
 def test_b73_x43_a_second_start_ends_what_the_first_left_behind(tmp_path: Path) -> None:
     """The first is killed, so it cannot end what it has started."""
     coder = Coder(tmp_path / "home", tmp_path, None)
-    ports = {"PORT": str(_free()), "CODER_WEB_PORT": str(_free())}
+    ports = {"PORT": str(free_port()), "CODER_WEB_PORT": str(free_port())}
     first, link = _dev(coder, ports)
     left = psutil.Process(first.pid).children()
     first.kill()
@@ -61,12 +61,6 @@ def _dev(coder: Coder, ports: dict[str, str]) -> tuple[subprocess.Popen[str], st
         link = said.readline().strip()
     assert re.fullmatch(r"http://localhost:\d+/#link=.+", link)
     return started, link
-
-
-def _free() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
 
 
 def _read(address: str) -> str:

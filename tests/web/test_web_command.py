@@ -2,19 +2,19 @@
 
 import json
 import os
-import random
 import signal
 import socket
 import stat
 import urllib.error
 import urllib.request
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.coder_process import Coder, Ran, Started
+from tests.free_port import free_port
 from tests.patience import PATIENCE
 
 
@@ -113,7 +113,7 @@ def test_a_taken_port_is_an_error_only_if_it_was_asked_for(coder: Coder) -> None
 
 
 def test_the_port_of_the_configuration_is_taken(coder: Coder) -> None:
-    port = _free_port()
+    port = free_port()
     coder.home.mkdir(exist_ok=True)
     (coder.home / "config.json").write_text(json.dumps({"web": {"port": port}}))
     (coder.cwd / ".coder").mkdir()
@@ -122,15 +122,6 @@ def test_the_port_of_the_configuration_is_taken(coder: Coder) -> None:
     with running(coder, "--no-open", env={"CODER_TOKEN": "t"}) as web:
         assert web.port == port, "a folder's file cannot choose it"
         assert web.call("/api/dirs?path=/", "t")[0] == 403
-
-
-def _free_port() -> int:
-    """One that the system gives to nobody else meanwhile, as it does with those that it chooses itself."""
-    while True:
-        port = random.randrange(20_000, 30_000)
-        with socket.socket() as tried, suppress(OSError):
-            tried.bind(("127.0.0.1", port))
-            return port
 
 
 def test_web_roots_are_what_may_be_browsed(coder: Coder, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ from coderelay.policy.shell import allow_rule_matching, approximate_words, comma
 from coderelay.policy.shell.programs import build_tools
 from coderelay.store.postgres import store as postgres_store
 from coderelay.surfaces import headless
-from coderelay.surfaces.terminal import picker, picker_choices, plain_repl
+from coderelay.surfaces.terminal import picker, plain_repl
 from coderelay.surfaces.terminal.drawing import diffs, markdown_stream, syntax_highlighting
 from coderelay.workspace.sandbox import bubblewrap, sandlock_policy, session_sandbox
 from coderelay.workspace.trees import snapshots
@@ -46,7 +46,7 @@ LOADED_EARLY = (
     *(model, postgres_store, headless),
     *(allow_rule_matching, build_tools, command_verdict, deny_and_ask_rule_matching, approximate_words),
     *(bubblewrap, sandlock_policy, session_sandbox, snapshots),
-    *(instant_prompt, run_repl, picker, picker_choices, plain_repl, syntax_highlighting, diffs, markdown_stream),
+    *(instant_prompt, run_repl, picker, plain_repl, syntax_highlighting, diffs, markdown_stream),
 )
 PROGRAMS: dict[str, Callable[[], object]] = {
     "coder": cli.run,

@@ -33,7 +33,7 @@ TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "client/tool_skill_and_agent_lists.py": _agents,
     "client/session_line_text.py": _phases,
     "client/command_catalog.py": lambda: constants_of("client/command_catalog.py")["_HEADINGS"],
-    "surfaces/terminal/picker_choices.py": _phases,
+    "surfaces/terminal/picker.py": _phases,
     "surfaces/terminal/drawing/transcript_lines.py": lambda: [
         text
         for text in constants_of("surfaces/terminal/drawing/transcript_lines.py")["_ENDINGS"]

@@ -18,7 +18,7 @@ from coderelay.protocol.asks import (
 from coderelay.protocol.calls import Need, Option, Question
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import AskId, CallId, SessionId
-from coderelay.surfaces.terminal.answer_parser import AnswerParser, split_all
+from coderelay.surfaces.terminal.answer_line_parser import AnswerParser, split_all
 from coderelay.surfaces.terminal.ask_and_prompt_queues import OpenAsk
 from coderelay.surfaces.terminal.ask_menu import AskMenu
 

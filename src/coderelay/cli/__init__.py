@@ -5,13 +5,13 @@ import os
 import sys
 
 from coderelay import __version__
-from coderelay.surfaces import nonblocking_standard_output
+from coderelay.surfaces import standard_streams
 
 
 def run() -> None:
     """The entry point of the installed `coder`. Exits without tearing down the interpreter, which takes as long as a
     short turn; everything that must be closed has been closed by then."""
-    nonblocking_standard_output.install()
+    standard_streams.install()
     try:
         code = main()
     except SystemExit as left:  # argparse has printed the error, the help or the version
@@ -19,12 +19,12 @@ def run() -> None:
     except BrokenPipeError:
         code = 0  # `finish` turns it into an exit code
     except KeyboardInterrupt:
-        nonblocking_standard_output.hurry()
+        standard_streams.hurry()
         code = 130
     except Exception as error:  # noqa: BLE001  # printed as Python does it, but `finish` waits until all is written
         sys.excepthook(type(error), error, error.__traceback__)
         code = 1
-    os._exit(nonblocking_standard_output.finish(code))
+    os._exit(standard_streams.finish(code))
 
 
 def main() -> int:

@@ -13,7 +13,7 @@ from coderelay.config.display_path import display_path
 from coderelay.host.host import Host
 from coderelay.protocol.queries import ListAsks
 from coderelay.protocol.translatable import encode_plain
-from coderelay.surfaces.nonblocking_standard_output import write_json
+from coderelay.surfaces.standard_streams import write_json
 
 
 def main(arguments: list[str]) -> int:

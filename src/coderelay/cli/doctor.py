@@ -31,7 +31,7 @@ from coderelay.protocol.errors import CannotRun, CoderError, StoreFailed
 from coderelay.protocol.install_command import install_command
 from coderelay.protocol.translatable import encode_plain, say
 from coderelay.store.sqlite.open_file import check_file
-from coderelay.surfaces.nonblocking_standard_output import write_json
+from coderelay.surfaces.standard_streams import write_json
 from coderelay.workspace.sandbox.backend_detection import detect_sandbox
 
 _DATABASE_SECONDS = 3.0

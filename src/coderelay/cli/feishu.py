@@ -30,7 +30,7 @@ from coderelay.protocol.errors import BadInput, CannotRun, CoderError
 from coderelay.protocol.install_command import install_command
 from coderelay.protocol.translatable import say
 from coderelay.protocol.wall_clock import now
-from coderelay.surfaces import nonblocking_standard_output
+from coderelay.surfaces import standard_streams
 from coderelay.surfaces.feishu.access_rules import AccessRules
 from coderelay.surfaces.feishu.account_links import CODE_SECONDS, Links
 from coderelay.surfaces.feishu.card_record import DeadLetter, dead_letters
@@ -43,14 +43,14 @@ _LINK_PAUSE = 1.0
 
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
-    nonblocking_standard_output.write_behind()
+    standard_streams.write_behind()
     try:
         return run_loop(_run(options, new_app()))
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return 1
     except KeyboardInterrupt:
-        nonblocking_standard_output.hurry()
+        standard_streams.hurry()
         return INTERRUPTED
 
 

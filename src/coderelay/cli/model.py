@@ -17,7 +17,7 @@ from coderelay.models.local.downloadable_weights import Download, find_offer, of
 from coderelay.models.local.installed_weights import Weights, WeightsFolder, check_gguf, check_name, models_folder
 from coderelay.models.local.weights_installation import Progress, install
 from coderelay.protocol.errors import BadInput, CoderError
-from coderelay.surfaces.nonblocking_standard_output import draw
+from coderelay.surfaces.standard_streams import draw
 
 _BAR = 24
 _USAGE = 2

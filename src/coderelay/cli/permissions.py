@@ -35,7 +35,7 @@ from coderelay.protocol.queries import ListApprovals
 from coderelay.protocol.query_results import UntrustedSetting, UntrustedText
 from coderelay.protocol.session_setting_types import Mode
 from coderelay.protocol.translatable import encode_plain
-from coderelay.surfaces.nonblocking_standard_output import write_json
+from coderelay.surfaces.standard_streams import write_json
 
 
 def main(arguments: list[str]) -> int:

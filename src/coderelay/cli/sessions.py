@@ -39,7 +39,7 @@ from coderelay.protocol.queries import (
     WhyWaiting,
 )
 from coderelay.protocol.translatable import encode_plain
-from coderelay.surfaces.nonblocking_standard_output import write_json
+from coderelay.surfaces.standard_streams import write_json
 
 
 def main(arguments: list[str]) -> int:

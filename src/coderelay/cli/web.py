@@ -20,7 +20,7 @@ from coderelay.client.i18n import t
 from coderelay.config.settings import WebConfig
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.translatable import say
-from coderelay.surfaces import nonblocking_standard_output
+from coderelay.surfaces import standard_streams
 from coderelay.surfaces.local_listener import WEB_PORT, listen
 from coderelay.surfaces.web.http_api import link_of
 from coderelay.surfaces.web.hub import EventHub, HubOptions
@@ -38,14 +38,14 @@ def main(arguments: list[str]) -> int:
 
 
 def run_command(running: Coroutine[Any, Any, int]) -> int:
-    nonblocking_standard_output.write_behind()
+    standard_streams.write_behind()
     try:
         return run_loop(running)
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return 1
     except KeyboardInterrupt:
-        nonblocking_standard_output.hurry()
+        standard_streams.hurry()
         return INTERRUPTED
 
 

@@ -10,8 +10,7 @@ import pytest
 
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.modes import MODE_NAMES
-from coderelay.surfaces.terminal.input.completion import InputCompleter
-from coderelay.surfaces.terminal.input.completion_sources import SessionOffers
+from coderelay.surfaces.terminal.input.completion import InputCompleter, SessionOffers
 from coderelay.surfaces.terminal.input.fuzzy_match import FuzzyIndex, best_of
 from coderelay.surfaces.terminal.input.mention_syntax import Mention, mention_of, mentions, unfinished_mention
 from tests.house import ME, InHouse, house, story

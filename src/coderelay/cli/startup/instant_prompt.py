@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from coderelay.cli.startup.localized_argument_parser import PICK
-from coderelay.surfaces import nonblocking_standard_output
+from coderelay.surfaces import standard_streams
 from coderelay.surfaces.terminal.prompt_while_opening import PromptWhileOpening
 
 
 def run(options: argparse.Namespace, folder: str) -> int:
-    nonblocking_standard_output.write_behind()
+    standard_streams.write_behind()
     first = "/resume" if options.resume == PICK else options.first_prompt
     return asyncio.run(PromptWhileOpening(folder, first).run(partial(_work, options, folder)))
 

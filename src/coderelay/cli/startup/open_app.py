@@ -14,7 +14,7 @@ from coderelay.config.detect.other_agents_settings import learn
 from coderelay.config.load import load
 from coderelay.host.host import Host
 from coderelay.protocol.errors import CoderError
-from coderelay.surfaces import nonblocking_standard_output
+from coderelay.surfaces import standard_streams
 
 
 def new_app(cwd: str | None = None) -> App:
@@ -35,7 +35,7 @@ def _tell(text: str) -> None:
 
 def run_with_app(work: Callable[[Host], Awaitable[int]]) -> int:
     """Run `work` with a host. Returns its exit code, or 1, with the reason on stderr, if it is refused."""
-    nonblocking_standard_output.write_behind()
+    standard_streams.write_behind()
     try:
         return run_loop(_run(work, new_app()))
     except CoderError as error:

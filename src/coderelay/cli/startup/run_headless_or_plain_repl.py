@@ -25,7 +25,7 @@ from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.projected_rows import AskRow
 from coderelay.protocol.queries import ShowSession
-from coderelay.surfaces import nonblocking_standard_output
+from coderelay.surfaces import standard_streams
 from coderelay.surfaces.headless.exit_codes import DENIED, DONE, FAILED, INTERRUPTED, PARKED, RunState
 from coderelay.surfaces.headless.run_prompt import PromptRun, PromptStatus, open_output
 
@@ -33,14 +33,14 @@ log = logging.getLogger(__name__)
 
 
 def run_without_terminal(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
-    nonblocking_standard_output.write_behind()
+    standard_streams.write_behind()
     try:
         return run_loop(_run(options, folder, prompt, new_app(folder)))
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return FAILED
     except KeyboardInterrupt:
-        nonblocking_standard_output.hurry()
+        standard_streams.hurry()
         return INTERRUPTED
 
 
@@ -100,7 +100,7 @@ async def _headless(
             main.cancel()
 
     def interrupt() -> None:
-        nonblocking_standard_output.hurry()
+        standard_streams.hurry()
         if main.done():
             return  # the app is being closed: there is nothing left to stop
         if stopping or run.is_over:
@@ -111,7 +111,7 @@ async def _headless(
             stopping.append(asyncio.create_task(stop()))
 
     def leave() -> None:
-        nonblocking_standard_output.hurry()
+        standard_streams.hurry()
         main.cancel()
 
     _on_signals(interrupt, leave)

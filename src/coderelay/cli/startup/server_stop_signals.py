@@ -5,7 +5,7 @@ import os
 import signal
 
 from coderelay.cli.startup.ctrl_c import INTERRUPTED, is_ignored
-from coderelay.surfaces import nonblocking_standard_output
+from coderelay.surfaces import standard_streams
 
 
 def stop_on_signals() -> asyncio.Event:
@@ -13,7 +13,7 @@ def stop_on_signals() -> asyncio.Event:
     stopped = asyncio.Event()
 
     def stop() -> None:
-        nonblocking_standard_output.hurry()
+        standard_streams.hurry()
         if stopped.is_set():
             os._exit(INTERRUPTED)
         stopped.set()

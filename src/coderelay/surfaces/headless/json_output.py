@@ -9,7 +9,7 @@ from coderelay.client.views import cowork_messages
 from coderelay.protocol.events import MessageAdded, MessageKept, Recorded, TurnEnded, TurnStarted
 from coderelay.protocol.live_updates import Live, TextDelta, ThinkingDelta
 from coderelay.protocol.translatable import encode_plain
-from coderelay.surfaces import nonblocking_standard_output
+from coderelay.surfaces import standard_streams
 from coderelay.surfaces.headless.output_interface import CutShort, InitFields, ResultMessages
 from coderelay.surfaces.headless.text_output import ProgressLines
 
@@ -108,4 +108,4 @@ def _encoded(message: dict[str, Any]) -> str:
 
 
 def _write_line(out: TextIO, line: str) -> None:
-    nonblocking_standard_output.write_json(out, line)
+    standard_streams.write_json(out, line)

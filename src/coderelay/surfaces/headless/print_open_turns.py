@@ -11,7 +11,7 @@ from coderelay.client.i18n import t
 from coderelay.protocol.events import Recorded, SessionDeleted, TurnEnded, asks_in
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListAsks, ShowSession
-from coderelay.surfaces import nonblocking_standard_output
+from coderelay.surfaces import standard_streams
 from coderelay.surfaces.headless.exit_codes import DONE, ENDINGS, FAILED, PARKED
 from coderelay.surfaces.headless.text_output import ProgressLines, TextOutput
 
@@ -41,7 +41,7 @@ async def print_open_turns(client: Client, session: SessionId, after: int) -> in
             match each.event:
                 case TurnEnded() as event if own:
                     output.finish(each)
-                    await nonblocking_standard_output.wait_until_written(nonblocking_standard_output.MOST_WAITING)
+                    await standard_streams.wait_until_written(standard_streams.MOST_WAITING)
                     if event.ending == "stopped" or not (await client.get(ShowSession(session))).queued:
                         return ENDINGS[event.ending]
                 case SessionDeleted() if own:

@@ -22,14 +22,14 @@ from coderelay.protocol.commands import RunShell, SendPrompt, StopTurn
 from coderelay.protocol.errors import BadInput, CoderError, StoreFailed
 from coderelay.protocol.ids import AskId, PromptId, new_id
 from coderelay.protocol.queries import WhyNotRun
-from coderelay.surfaces.terminal.answer_parser import split_all
+from coderelay.surfaces.terminal.answer_line_parser import split_all
 from coderelay.surfaces.terminal.ask_and_prompt_queues import OpenAsk
 from coderelay.surfaces.terminal.drawing.asks import ask_card, given_answer
 from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
 from coderelay.surfaces.terminal.drawing.transcript_lines import error_line, note, plain, user_line
 from coderelay.surfaces.terminal.input.attachments import Attachments, PreparedPrompt
 from coderelay.surfaces.terminal.live_region_view import LiveRegionView
-from coderelay.surfaces.terminal.picker_choices import picker_for
+from coderelay.surfaces.terminal.picker import picker_for
 from coderelay.surfaces.terminal.repl_parameters import OpenedSession
 from coderelay.surfaces.terminal.screen import Screen
 from coderelay.surfaces.terminal.session_view import SessionView

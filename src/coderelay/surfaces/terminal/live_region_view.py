@@ -9,7 +9,7 @@ from coderelay.protocol.ids import AskId
 from coderelay.protocol.modes import mode_spec
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.query_results import PermissionsShown
-from coderelay.surfaces.terminal.answer_parser import AnswerParser
+from coderelay.surfaces.terminal.answer_line_parser import AnswerParser
 from coderelay.surfaces.terminal.ask_and_prompt_queues import AskQueue, WaitingPrompts
 from coderelay.surfaces.terminal.ask_menu import AskMenu
 from coderelay.surfaces.terminal.drawing.ansi_styles import without_colours

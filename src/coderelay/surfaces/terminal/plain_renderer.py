@@ -27,7 +27,7 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import CallId, SessionId
 from coderelay.protocol.live_updates import Live, Notice, TextDelta
 from coderelay.protocol.message_content import text_of
-from coderelay.surfaces import nonblocking_standard_output
+from coderelay.surfaces import standard_streams
 
 
 class PlainRenderer:
@@ -115,7 +115,7 @@ class PlainRenderer:
 
     def _is_cut(self, live: TextDelta) -> bool:
         """Whether to drop this delta: the reader is behind, or was behind earlier in the same message."""
-        if nonblocking_standard_output.waiting() > nonblocking_standard_output.MOST_WAITING:
+        if standard_streams.waiting() > standard_streams.MOST_WAITING:
             self._cut = live.message_id
         return live.message_id == self._cut
 

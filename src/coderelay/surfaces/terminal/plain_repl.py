@@ -49,8 +49,8 @@ from coderelay.protocol.ids import PromptId, SessionId, new_id
 from coderelay.protocol.live_updates import Live
 from coderelay.protocol.projected_rows import AskRow, Summary
 from coderelay.protocol.queries import ListPrompts, ShowPermissions, ShowSession, WhyNotRun, WhyWaiting
-from coderelay.surfaces.nonblocking_standard_output import MOST_WAITING, hurry, wait_until_written
-from coderelay.surfaces.terminal.answer_parser import AnswerParser, split_all
+from coderelay.surfaces.standard_streams import MOST_WAITING, hurry, wait_until_written
+from coderelay.surfaces.terminal.answer_line_parser import AnswerParser, split_all
 from coderelay.surfaces.terminal.ask_and_prompt_queues import (
     AskQueue,
     Change,

@@ -19,8 +19,7 @@ from coderelay.protocol.modes import next_mode_by_key
 from coderelay.surfaces.terminal.ask_menu import AskMenu
 from coderelay.surfaces.terminal.drawing.transcript_lines import error_line, note
 from coderelay.surfaces.terminal.input.attachments import Attachments, Placeholders
-from coderelay.surfaces.terminal.input.completion import InputCompleter
-from coderelay.surfaces.terminal.input.completion_sources import SessionOffers
+from coderelay.surfaces.terminal.input.completion import InputCompleter, SessionOffers
 from coderelay.surfaces.terminal.input.history import TypedHistory
 from coderelay.surfaces.terminal.input.key_bindings import make_bindings
 from coderelay.surfaces.terminal.input_dispatch import InputDispatch, ReturnedLine, SentLine

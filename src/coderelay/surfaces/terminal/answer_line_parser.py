@@ -1,4 +1,4 @@
-"""Parses what a person types while an ask is open: one key, one line, or one line for each question."""
+"""Parses the lines that people type into answers to asks. An ask with several questions is answered line by line."""
 
 from coderelay.client.ask_view import parse_answer, view_of
 from coderelay.protocol.asks import Answers, Ask, Decision, PermissionAsk, QuestionAsk

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, ParamSpec
 
 from coderelay.app import App
-from coderelay.config.load import load
+from coderelay.config.loaded_config import load
 from coderelay.host.host import Host
 from coderelay.protocol.asks import Allow, Ask, By, Decision, PermissionAsk
 from coderelay.protocol.calls import Failed, Finished
@@ -43,7 +43,7 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import AskId, PromptId, SessionId, new_id
 from coderelay.protocol.message_content import text_of
 from coderelay.protocol.projected_rows import Summary
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from tests.model_server import ModelServer, Script, model_server
 
 ME = By(who="tester", via="test")

@@ -17,7 +17,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 from coderelay.app import App
-from coderelay.config.load import load
+from coderelay.config.loaded_config import load
 from coderelay.host.host import Host
 from coderelay.models.model import Completion, Model, Models, Piece, Request, TextPiece
 from coderelay.models.model_card import Card

@@ -2,10 +2,10 @@
 
     python bench/processes/fan_out.py ours|floor|batched CLIENTS FILE
 
-A script of its own, never imported. `ours` is the event hub behind our guard, fed with live pieces of one session;
-`floor` is bare Starlette on the same uvicorn, which encodes the same event once and sends it to each client in turn;
-`batched` is ours with clients that take arrays of events. The clients are plain sockets of another process that only
-count bytes. Writes what the server used to the file.
+A script of its own, never imported. `ours` is the event broadcast behind our guard, fed with live pieces of one
+session; `floor` is bare Starlette on the same uvicorn, which encodes the same event once and sends it to each client
+in turn; `batched` is ours with clients that take arrays of events. The clients are plain sockets of another process
+that only count bytes. Writes what the server used to the file.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ from coderelay.protocol.live_updates import Live, TextDelta
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListAsks, ListSessions
 from coderelay.surfaces.local_listener import listen
-from coderelay.surfaces.web.hub import EventHub, HubOptions
+from coderelay.surfaces.web.event_broadcast import BroadcastOptions, EventBroadcast
 from coderelay.surfaces.web.outgoing_server_events import event_text
 from coderelay.surfaces.web.routes import routes
 from coderelay.surfaces.web.server import serve
@@ -86,15 +86,15 @@ class Feed:
 
 async def ours(clients: int, *, batched: bool) -> dict[str, float]:
     feed, stopped, ready = Feed(), asyncio.Event(), asyncio.Event()
-    hub = EventHub(feed, By(who="bench", via="web"), HubOptions(cwd="/"))
-    await hub.start()
+    broadcast = EventBroadcast(feed, By(who="bench", via="web"), BroadcastOptions(cwd="/"))
+    await broadcast.start()
     listening, token = listen("127.0.0.1", 0), Token(TOKEN)
-    app = routes(feed, hub, token, ("/",), listening.url, "/")
+    app = routes(feed, broadcast, token, ("/",), listening.url, "/")
     server = asyncio.create_task(serve(app, listening, token, until=stopped.wait(), ready=ready.set))
     await ready.wait()
-    took = await _measure(listening.port, clients, feed.pieces, lambda: hub.clients, batched=batched)
+    took = await _measure(listening.port, clients, feed.pieces, lambda: broadcast.clients, batched=batched)
     stopped.set()
-    await hub.close()
+    await broadcast.close()
     await server
     return took
 

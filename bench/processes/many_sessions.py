@@ -20,7 +20,7 @@ from pathlib import Path
 
 from coderelay.app import App
 from coderelay.client.views.cowork_messages import SessionRows
-from coderelay.config.load import load
+from coderelay.config.loaded_config import load
 from coderelay.host.host import Host
 from coderelay.host.loaded_session import LoadedSession
 from coderelay.protocol.asks import By

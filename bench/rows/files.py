@@ -18,12 +18,12 @@ from bench.table import INFORMATIONAL, Budget, Line, Row, at_most
 from coderelay.protocol.calls import Call, Finished
 from coderelay.protocol.ids import CallId
 from coderelay.tools.editing.apply_hunks import apply_hunks
-from coderelay.tools.editing.patch_format import parse_patch
+from coderelay.tools.editing.patch_parser import parse_patch
 from coderelay.tools.glob import GlobFiles
 from coderelay.tools.grep import Grep
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.files.line_diff import unified_diff
-from coderelay.workspace.processes.processes import Processes
+from coderelay.workspace.processes.command_runner import Processes
 from coderelay.workspace.workspace import Workspace
 
 FILES, FOLDERS, LINES = 20_000, 1_000, 10_000

@@ -12,7 +12,7 @@ from bench.percentile import p95
 from bench.processes import FOLLOWER
 from bench.table import INFORMATIONAL, Row, at_most
 from coderelay.app import App
-from coderelay.config.load import load
+from coderelay.config.loaded_config import load
 from coderelay.models.model import Completion, Model, Models, Piece, Request, TextPiece
 from coderelay.models.model_card import Card
 from coderelay.models.model_registry import ModelRegistry

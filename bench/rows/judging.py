@@ -10,7 +10,7 @@ from bench.table import INFORMATIONAL, Row, at_most
 from coderelay.policy.judge import Policy, judge
 from coderelay.policy.shell.requested_rights import rights_of
 from coderelay.protocol.calls import Need
-from coderelay.tools.all_tools import SPECS
+from coderelay.tools.builtin_tools import SPECS
 
 TABLE = Path(__file__).parents[2] / "tests" / "policy" / "commands" / "everyday.txt"
 TIMES = 20

@@ -21,7 +21,7 @@ from coderelay.client.follow_with_subagents import follow_family
 from coderelay.client.lent_resource_types import Lent
 from coderelay.config.detect.model_detection import detect
 from coderelay.config.detect.other_agents_settings import learn
-from coderelay.config.load import load
+from coderelay.config.loaded_config import load
 from coderelay.host.host import Host
 from coderelay.protocol.asks import By, Decision
 from coderelay.protocol.commands import (
@@ -41,7 +41,7 @@ from coderelay.protocol.key_value_store import KeyValueStore
 from coderelay.protocol.live_updates import Live
 from coderelay.protocol.projected_rows import AskRow, Summary
 from coderelay.protocol.queries import ListAsks, ListSessions, Query, ShowSession, Value
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ import os
 import sys
 from contextlib import aclosing
 
-from coderelay.config.load import load
+from coderelay.config.loaded_config import load
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import StopBackground
 from coderelay.protocol.ids import BackgroundId

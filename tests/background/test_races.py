@@ -6,7 +6,7 @@ import signal
 from collections.abc import Mapping
 from pathlib import Path
 
-from coderelay.config.load import Config
+from coderelay.config.loaded_config import Config
 from coderelay.host.host import Host
 from coderelay.protocol.background_commands import Exited, Gone, StoppedBy
 from coderelay.protocol.calls import Call, Failed, Finished, Need, Unknown
@@ -125,9 +125,9 @@ async def test_d17_one_whose_supervisor_dies_is_gone(tmp_path: Path) -> None:
 
 
 def _kill_supervisor_of(pid: int) -> None:
-    """Its keeper's parent."""
-    keeper = _parent_of(pid)
-    os.kill(_parent_of(keeper), signal.SIGKILL)
+    """Its subreaper's parent."""
+    subreaper = _parent_of(pid)
+    os.kill(_parent_of(subreaper), signal.SIGKILL)
 
 
 def _parent_of(pid: int) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.workspace.processes.processes import CannotStart, Processes, ProcessesLost, RunningCommand
+from coderelay.workspace.processes.command_runner import CannotStart, Processes, ProcessesLost, RunningCommand
 from tests.background.background_commands import PATIENCE, is_alive
 from tests.house import story
 

@@ -13,7 +13,7 @@ from contextlib import aclosing
 
 from msgspec.structs import replace
 
-from coderelay.config.load import load
+from coderelay.config.loaded_config import load
 from coderelay.host.host import Host
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import CreateSession, OpenSession, SendPrompt

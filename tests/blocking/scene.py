@@ -8,7 +8,7 @@ from coderelay.agents.agent import Agent
 from coderelay.app import App
 from coderelay.protocol.asks import Ask
 from coderelay.protocol.events import AnyEvent, asks_in
-from coderelay.testing.scripted_blocking_agent import BlockingAgent, Script, Step
+from coderelay.testing.scripted_external_agent import BlockingAgent, Script, Step
 from tests.house import InHouse, house
 from tests.model_server import says, script
 

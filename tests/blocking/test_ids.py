@@ -8,7 +8,7 @@ import pytest
 from coderelay.protocol.commands import ClearHistory
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import AgentAttached
-from coderelay.testing.scripted_blocking_agent import Attaches, Fails, Says, Step
+from coderelay.testing.scripted_external_agent import Attaches, Fails, Says, Step
 from tests.blocking.scene import begin, blocking_house, steps
 from tests.house import ME, story
 

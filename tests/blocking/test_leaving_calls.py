@@ -23,11 +23,11 @@ from coderelay.protocol.ids import CallId, SessionId
 from coderelay.protocol.live_updates import Live
 from coderelay.protocol.queries import ListAsks
 from coderelay.surfaces.headless.exit_codes import DONE, INTERRUPTED, PARKED, RunState
-from coderelay.surfaces.headless.print_open_turns import print_open_turns
+from coderelay.surfaces.headless.open_turn_follower import print_open_turns
 from coderelay.surfaces.headless.run_prompt import PromptRun
 from coderelay.surfaces.headless.slow_reader_output import NullOutput
 from coderelay.surfaces.terminal.plain_repl import PlainRepl
-from coderelay.testing.scripted_blocking_agent import BlockingAgent
+from coderelay.testing.scripted_external_agent import BlockingAgent
 from tests.blocking.scene import held, of_kind, steps
 from tests.house import ME, InHouse, house, story
 from tests.model_server import says, script

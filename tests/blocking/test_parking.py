@@ -19,8 +19,8 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import PromptId
 from coderelay.protocol.queries import ListAsks
-from coderelay.protocol.session_setting_types import Mode
-from coderelay.testing.scripted_blocking_agent import Says, Wonders, uses
+from coderelay.protocol.session_setting_values import Mode
+from coderelay.testing.scripted_external_agent import Says, Wonders, uses
 from tests.blocking.scene import blocking_house, effect, effects, held, of_kind, steps
 from tests.house import ME, InHouse, story
 

@@ -22,7 +22,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import PromptId
 from coderelay.protocol.queries import ListAsks
-from coderelay.testing.scripted_blocking_agent import Fails, Says, Wonders, uses
+from coderelay.testing.scripted_external_agent import Fails, Says, Wonders, uses
 from tests.blocking.scene import begin, blocking_house, effect, effects, held, of_kind, steps
 from tests.house import ME, story
 

@@ -15,7 +15,7 @@ from coderelay.protocol.asks import Allow, Deny
 from coderelay.protocol.commands import ClearHistory, UndoTurn
 from coderelay.protocol.events import CallEnded, MessageKept, TurnEnded
 from coderelay.protocol.queries import ReadMessages
-from coderelay.testing.scripted_blocking_agent import Emits, Fails, Says, Uses, uses
+from coderelay.testing.scripted_external_agent import Emits, Fails, Says, Uses, uses
 from tests.blocking.scene import begin, blocking_house, effect, effects, held, steps
 from tests.house import ME, InHouse, story
 

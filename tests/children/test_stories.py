@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from coderelay.app import App
-from coderelay.config.load import load
+from coderelay.config.loaded_config import load
 from coderelay.protocol.asks import Allow, BudgetAsk, Deny
 from coderelay.protocol.calls import Denied, Failed, Finished, Stopped, Unknown
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import UnknownSession
 from coderelay.protocol.events import AskOpened, CallStarted, SessionConfigured, TurnStarted
 from coderelay.protocol.queries import ListAsks, ListSessions, ShowSession
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from coderelay.public import Coder
 from tests.background.background_commands import eventually
 from tests.children.conversations import (

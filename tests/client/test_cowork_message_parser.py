@@ -12,7 +12,7 @@ from coderelay.protocol.events import AnyEvent, MessageKept, Recorded, TurnEnded
 from coderelay.protocol.ids import MessageId, SessionId, TurnId
 from coderelay.surfaces.headless.exit_codes import RunState
 from coderelay.surfaces.headless.json_output import JsonOutput
-from coderelay.surfaces.headless.run_result import RunResult
+from coderelay.surfaces.headless.json_result_message import RunResult
 from coderelay.surfaces.headless.text_output import ProgressLines
 
 pytestmark = pytest.mark.quick

@@ -69,7 +69,7 @@ from coderelay.protocol.ids import (
     TurnId,
 )
 from coderelay.protocol.message_content import Text, Thinking
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from coderelay.protocol.usage_and_cost import Usage
 
 pytestmark = pytest.mark.quick

@@ -19,7 +19,7 @@ from coderelay.client.client import AT_THE_MACHINE, NO_CAPABILITIES, Capabilitie
 from coderelay.client.slash_commands import COMMANDS, NAMES, REMOTE_NAMES, SessionCommands
 from coderelay.client.slash_results import ChangedFiles, LeftSession, RewoundTurns, SlashResult, SwitchedSession
 from coderelay.client.typed_line import PromptToSend, Slash, classify
-from coderelay.config.load import load
+from coderelay.config.loaded_config import load
 from coderelay.protocol.commands import ConfigureSession, StopTurn
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.ids import SessionId

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from coderelay.tools.all_tools import SPECS
+from coderelay.tools.builtin_tools import SPECS
 
 pytestmark = pytest.mark.quick
 

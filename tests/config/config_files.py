@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from coderelay.config.load import Config, load
+from coderelay.config.loaded_config import Config, load
 
 
 class Places:

@@ -126,7 +126,7 @@ def test_x36_nothing_to_trust_and_nothing_there(coder: Coder, places: Places) ->
 def test_reading_two_files_loads_nothing_heavy(coder: Coder, places: Places) -> None:
     places.write(person={"model": "nowhere:x"}, folder=LOOSE)
     loaded = coder.run("-p", "hi", env={"PYTHONPROFILEIMPORTTIME": "1"}).err
-    for module in ("json", "hashlib", "difflib", "dataclasses", "coderelay.config.validation_errors"):
+    for module in ("json", "hashlib", "difflib", "dataclasses", "coderelay.config.config_error_messages"):
         assert f" {module}\n" not in loaded
 
 

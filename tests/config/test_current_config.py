@@ -4,13 +4,13 @@ import os
 
 import pytest
 
-from coderelay.config import load as loading
-from coderelay.config.load import CurrentConfig
+from coderelay.config import loaded_config as loading
+from coderelay.config.loaded_config import CurrentConfig
 from coderelay.config.trust import trust, untrust
 from coderelay.host.folder_config import FolderConfigs
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.errors import BadInput
-from coderelay.workspace.processes.processes import Processes
+from coderelay.workspace.processes.command_runner import Processes
 from tests.config.config_files import Places
 
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from coderelay.config.detect.model_detection import DetectedModel, detect
 from coderelay.config.detect.other_agents_settings import LearnedVariables
-from coderelay.config.load import Config
+from coderelay.config.loaded_config import Config
 from coderelay.models.known_providers import KNOWN
 from coderelay.models.local.installed_weights import Weights, WeightsFolder
 from coderelay.models.provider_settings import ProviderSettings

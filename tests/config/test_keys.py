@@ -14,8 +14,8 @@ from coderelay.config.folder_override_rules import RULES
 from coderelay.config.parse_config import read_document
 from coderelay.config.settings import TO_COME, Settings
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.language_files import LANGUAGES
 from coderelay.protocol.modes import MODE_NAMES
+from coderelay.protocol.translation_files import LANGUAGES
 from tests.config.config_files import Places
 
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from coderelay.config.folder_override_rules import RULES, theirs
-from coderelay.config.load import Config
+from coderelay.config.loaded_config import Config
 from coderelay.config.parse_config import read_document
-from coderelay.config.setting_layers import LayeredSettings, layer
+from coderelay.config.person_and_folder_settings import LayeredSettings, layer
 from coderelay.config.settings import AgentConfig, Settings, ToolsConfig
 from tests.config.config_files import Places
 from tests.config.test_keys import KEYS

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from coderelay.config.folder_override_rules import keys_in
 from coderelay.config.parse_config import read_document
-from coderelay.config.setting_layers import layer
+from coderelay.config.person_and_folder_settings import layer
 from coderelay.config.settings import Settings
 from coderelay.protocol.errors import BadInput
 from tests.config.config_files import Places

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from coderelay.config.load import load
+from coderelay.config.loaded_config import load
 from coderelay.config.secrets_in_settings import hide_secrets
 from coderelay.config.settings import AgentConfig
 from coderelay.protocol.errors import BadInput

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.config.skills_and_commands.discovery import TextFolder, places_of
 from coderelay.config.skills_and_commands.skills import Skill, Skills, SkillText, find_skills
+from coderelay.config.skills_and_commands.trusted_text_files import TextFolder, places_of
 from tests.config.text_folders import Shelf
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from coderelay.config.skills_and_commands.discovery import TextFolder, TextKind, places_of
+from coderelay.config.skills_and_commands.trusted_text_files import TextFolder, TextKind, places_of
 from coderelay.config.trust_review import texts_of_folder
 
 

@@ -27,21 +27,21 @@ from coderelay.agents.native.compaction import SUMMARISER
 from coderelay.app import App
 from coderelay.cli import default_command
 from coderelay.cli.startup import open_app
-from coderelay.config.load import Config, load
-from coderelay.host import loaded_session, session_file
-from coderelay.host.agent_turn import AgentTurn
-from coderelay.host.session_takeover import STILL_SECONDS, SessionTakeover
+from coderelay.config.loaded_config import Config, load
+from coderelay.host import loaded_session, session_json_export
+from coderelay.host.session_ownership import STILL_SECONDS, SessionOwnership
+from coderelay.host.turn_lent_to_agent import AgentTurn
 from coderelay.models.model import Completion, Model, Models, Piece, Request
 from coderelay.protocol.calls import Call, Failed, Finished, Need
 from coderelay.protocol.errors import HeadMoved
 from coderelay.protocol.event_codec import kind_of
 from coderelay.protocol.events import AnyEvent, HistoryCompacted, PromptTaken, Recorded
 from coderelay.protocol.ids import SessionId
-from coderelay.session import turn_events
+from coderelay.session import turn_progress_events
 from coderelay.session.state import State
 from coderelay.store.open_store import open_owners
 from coderelay.store.store import Store
-from coderelay.testing.scripted_blocking_agent import BlockingAgent, Says, Step, Wonders, uses
+from coderelay.testing.scripted_external_agent import BlockingAgent, Says, Step, Wonders, uses
 from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
@@ -160,9 +160,9 @@ class CrashingHouse(App):
     def store(self) -> Store:
         return CrashingStore(super().store(), self.failpoint, self.mutant)
 
-    def takeover(self) -> SessionTakeover:
+    def takeover(self) -> SessionOwnership:
         owners = open_owners(self.config.owners, self.config.database_url)
-        return SessionTakeover(owners, still_seconds=self.still_seconds)
+        return SessionOwnership(owners, still_seconds=self.still_seconds)
 
     def toolbox(self) -> Toolbox:
         return CrashingToolbox(self.tools(), self.failpoint)
@@ -202,14 +202,14 @@ def main() -> int:
 
 
 def _fail_around_snapshots(failpoint: Failpoint) -> None:
-    write_whole = session_file.write_whole
+    write_whole = session_json_export.write_whole
 
     def failing(path: str, content: bytes, mode: int) -> None:
         failpoint.reach("before", "snapshot")
         write_whole(path, content, mode)
         failpoint.reach("after", "snapshot")
 
-    session_file.write_whole = failing
+    session_json_export.write_whole = failing
 
 
 def _is_my_turn(self: AgentTurn, state: State) -> bool:
@@ -246,14 +246,14 @@ def _break_fold(broken: Callable[[State, State, AnyEvent], None]) -> None:
 
 
 def _forget_what_started() -> None:
-    claim = turn_events.claim
+    claim = turn_progress_events.claim
 
-    def forgetful(state: State, what: turn_events.Claim) -> list[AnyEvent]:
+    def forgetful(state: State, what: turn_progress_events.Claim) -> list[AnyEvent]:
         for call in state.open_calls():
             call.started_epoch = None
         return claim(state, what)
 
-    turn_events.claim = forgetful
+    turn_progress_events.claim = forgetful
 
 
 if __name__ == "__main__":

@@ -18,9 +18,9 @@ from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListSessions
 from coderelay.surfaces.feishu.access_rules import AccessRules
 from coderelay.surfaces.feishu.account_links import Links
+from coderelay.surfaces.feishu.bot_options import BotOptions
 from coderelay.surfaces.feishu.card_outbox_interface import ChatPlace
-from coderelay.surfaces.feishu.chat_options import BotOptions
-from coderelay.surfaces.feishu.chat_service import ChatService
+from coderelay.surfaces.feishu.chat_side_assembly import ChatSide
 from coderelay.surfaces.feishu.incoming_event_types import CardClick, ChatKind, ChatMessage, ClickAnswer
 from tests.feishu.card_reader import CardRead
 from tests.feishu.recording_outbox import RecordingOutbox, Shown
@@ -35,10 +35,10 @@ NOW = 1_800_000_000_000
 
 
 class ChatHouse:
-    def __init__(self, coder: InHouse, outbox: RecordingOutbox, hub: ChatService) -> None:
+    def __init__(self, coder: InHouse, outbox: RecordingOutbox, chat_side: ChatSide) -> None:
         self.coder = coder
         self.outbox = outbox
-        self.hub = hub
+        self.chat_side = chat_side
         self.client = coder.host.connect(NO_CAPABILITIES, "zh")
         self._said = 0
 
@@ -66,7 +66,7 @@ class ChatHouse:
             mentions_bot=mentions_bot,
             thread_id=thread,
         )
-        await self.hub.message(message)
+        await self.chat_side.message(message)
         return message_id
 
     async def shown(self, title: str, *, chat: str = CHAT, nth: int = 1, text: str = "") -> Shown:
@@ -125,7 +125,7 @@ class ChatHouse:
             form=form or {},
             at=NOW,
         )
-        return await self.hub.click(change(click))
+        return await self.chat_side.click(change(click))
 
     def titles(self, chat: str = CHAT) -> list[str]:
         return [each.card.title for each in self.outbox.in_chat(chat)]
@@ -153,12 +153,12 @@ async def chat_house(
         client = coder.host.connect(NO_CAPABILITIES, language)
         shown = outbox or RecordingOutbox()
         chosen = BotOptions(host_person=HOST_PERSON, cwd=str(coder.folder), access=PEOPLE)
-        hub = ChatService(client, client.key_value_store("feishu:test"), shown, replace(chosen, **options))
-        await hub.start()
+        chat_side = ChatSide(client, client.key_value_store("feishu:test"), shown, replace(chosen, **options))
+        await chat_side.start()
         try:
-            yield ChatHouse(coder, shown, hub)
+            yield ChatHouse(coder, shown, chat_side)
         finally:
-            await hub.close()
+            await chat_side.close()
 
 
 __all__ = ["ANNE", "BOB", "CHAT", "EVE", "ChatHouse", "ChatPlace", "chat_house"]

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from coderelay.app import App
-from coderelay.config.load import Config
+from coderelay.config.loaded_config import Config
 from coderelay.protocol.key_value_store import Change, KeyValueStore
 from coderelay.surfaces.feishu.card_outbox_interface import ChatPlace
 from coderelay.surfaces.feishu.presenter_lease import LEASE_MS, LeasedOutbox, PresenterLease

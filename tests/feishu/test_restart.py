@@ -174,11 +174,11 @@ async def test_a_message_can_come_while_a_bot_ceases_to_draw(tmp_path: Path) -> 
     async with chat_house(tmp_path, by_history(_next)) as bot:
         await bot.say("go")
         await bot.card("请确认")
-        presenting = bot.hub._presenting  # pyright: ignore[reportPrivateUsage]  # it has lost the lease
+        presenting = bot.chat_side._presenting  # pyright: ignore[reportPrivateUsage]  # it has lost the lease
         assert presenting is not None
         presenting.cancel()
         for number in range(50):
-            bot.hub._presenter.wake(SessionId(f"s{number}"))  # pyright: ignore[reportPrivateUsage]
+            bot.chat_side._presenter.wake(SessionId(f"s{number}"))  # pyright: ignore[reportPrivateUsage]
             await asyncio.sleep(0)
 
 

@@ -5,12 +5,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from coderelay.app import App
-from coderelay.config.load import Config
+from coderelay.config.loaded_config import Config
 from coderelay.protocol.asks import Answers, Ask, Deny, QuestionAsk
 from coderelay.protocol.commands import CreateSession
 from coderelay.protocol.events import AnyEvent, BatchOpened
 from coderelay.protocol.ids import SessionId, new_id
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from tests.house import ME, InHouse, house
 from tests.model_server import script
 

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 from coderelay.app import App
-from coderelay.config.load import load
+from coderelay.config.loaded_config import load
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import CreateSession, SendPrompt
 from coderelay.protocol.ids import PromptId, SessionId, new_id

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from coderelay import cli
 from coderelay.app import App
 from coderelay.cli.startup import open_app
-from coderelay.config.load import load
+from coderelay.config.loaded_config import load
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.event_codec import kind_of
 from coderelay.protocol.events import AnyEvent, Recorded

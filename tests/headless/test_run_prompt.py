@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from coderelay.testing.model_server import without_notes
-from coderelay.tools.all_tools import SPECS
+from coderelay.tools.builtin_tools import SPECS
 from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
 from tests.model_server import (

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from coderelay.surfaces.standard_streams import MOST_WAITING
+from coderelay.surfaces.nonblocking_standard_streams import MOST_WAITING
 from tests.coder_process import PROGRAM, Coder, Ran, Started
 from tests.conftest import Serve
 from tests.model_server import (
@@ -108,9 +108,9 @@ def test_a_traceback_lost_its_last_lines(serve: Serve, coder_on: CoderOn) -> Non
     """Symptom: of an unexpected error in the terminal, everything was shown but the error."""
     failing = """
 import coderelay.cli as cli
-from coderelay.surfaces import standard_streams
+from coderelay.surfaces import nonblocking_standard_streams
 def fail():
-    standard_streams.write_behind()
+    nonblocking_standard_streams.write_behind()
     raise ValueError("what went wrong")
 cli.main = fail
 cli.run()
@@ -328,14 +328,14 @@ def test_stdout_and_stderr_are_judged_each_for_itself(serve: Serve, coder_on: Co
 
 _WRITES_BEHIND = """
 import sys, threading
-from coderelay.surfaces import standard_streams
-standard_streams.install()
-standard_streams.write_behind()
+from coderelay.surfaces import nonblocking_standard_streams
+nonblocking_standard_streams.install()
+nonblocking_standard_streams.write_behind()
 for number in range(int(sys.argv[1])):
     sys.stdout.write("x" * 99 + "\\n")
     sys.stdout.flush()
-sys.stderr.write(f"{threading.active_count()} {standard_streams.waiting()}\\n")
-standard_streams.finish(0)
+sys.stderr.write(f"{threading.active_count()} {nonblocking_standard_streams.waiting()}\\n")
+nonblocking_standard_streams.finish(0)
 """
 
 

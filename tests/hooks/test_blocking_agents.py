@@ -9,7 +9,7 @@ import pytest
 from coderelay.protocol.asks import Answers, Deny
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.events import CallEnded
-from coderelay.testing.scripted_blocking_agent import Says, Wonders, uses
+from coderelay.testing.scripted_external_agent import Says, Wonders, uses
 from tests.blocking.scene import begin, blocking_house, effect, effects, held, of_kind, steps
 from tests.crash.journey import wait_until
 from tests.hooks.hook_scripts import configure, feedback, hook

@@ -9,7 +9,7 @@ import pytest
 
 from coderelay.app import App
 from coderelay.client.views.cowork_messages import SessionRows
-from coderelay.config.load import Config
+from coderelay.config.loaded_config import Config
 from coderelay.protocol.errors import UnknownAsk
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import SessionId

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from coderelay.app import App
-from coderelay.config.load import Config
+from coderelay.config.loaded_config import Config
 from coderelay.host.ask_deadlines import NOBODY, expire, next_deadline
 from coderelay.protocol.asks import (
     Allow,

@@ -17,7 +17,7 @@ from coderelay.protocol.events import AskOpened, CallStarted
 from coderelay.protocol.ids import SessionId, new_id
 from coderelay.protocol.modes import MODE_NAMES
 from coderelay.protocol.queries import ListChildren, ListSessions, ListTools, ShowPermissions, ShowSession
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from coderelay.surfaces.terminal.live_region_view import LiveRegionView
 from tests.children.conversations import task
 from tests.children.test_parent_changes import Late

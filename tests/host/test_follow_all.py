@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from coderelay.app import App
-from coderelay.config.load import Config
+from coderelay.config.loaded_config import Config
 from coderelay.host.host import Host
 from coderelay.protocol.commands import ConfigureSession, StopTurn
 from coderelay.protocol.errors import StoreFailed

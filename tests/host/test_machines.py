@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from coderelay.app import App
 from coderelay.app.machine_query_sources import ThisMachine
-from coderelay.config.load import Config
-from coderelay.host.worker import Worker
+from coderelay.config.loaded_config import Config
+from coderelay.host.session_worker import Worker
 from coderelay.protocol.commands import Accepted, MoveSession, Unchanged, UndoTurn
 from coderelay.protocol.errors import CannotRun
 from coderelay.protocol.events import CallStarted, SessionClaimed, SessionCreated

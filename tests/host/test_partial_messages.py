@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from coderelay.app import App
 from coderelay.client.views.cowork_messages import rows
-from coderelay.config.load import Config
+from coderelay.config.loaded_config import Config
 from coderelay.protocol.commands import ForkSession
 from coderelay.protocol.events import MessageAdded, PartialsKept, Recorded, TurnEnded, TurnStarted
 from coderelay.protocol.external_agent_events import PartialBlock

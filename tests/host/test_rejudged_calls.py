@@ -12,7 +12,7 @@ from coderelay.protocol.calls import Denied
 from coderelay.protocol.commands import ConfigureSession, RevokeApproval
 from coderelay.protocol.events import AnyEvent, BatchOpened, CallAsked, CallEnded, CallStarted
 from coderelay.protocol.ids import APPROVALS
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from tests.house import ME, InHouse, house, story
 from tests.model_server import Call, bash, proposes, read, says, script, write
 from tests.outcomes import in_english

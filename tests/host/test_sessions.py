@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.client.views.cowork_messages import rows
-from coderelay.host.agent_turn import AgentTurn
+from coderelay.host.turn_lent_to_agent import AgentTurn
 from coderelay.protocol.asks import Allow, By, Deny, DenyAndStop
 from coderelay.protocol.calls import Stopped
 from coderelay.protocol.commands import Accepted, Answered, RecallPrompt, Unchanged

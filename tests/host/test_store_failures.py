@@ -8,7 +8,7 @@ import pytest
 
 from coderelay.app import App
 from coderelay.client.views.cowork_messages import SessionRows
-from coderelay.config.load import Config
+from coderelay.config.loaded_config import Config
 from coderelay.protocol.errors import StoreFull
 from coderelay.protocol.events import AnyEvent, CallEnded, Recorded
 from coderelay.protocol.ids import SessionId

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from coderelay.app import App
-from coderelay.config.load import Config
-from coderelay.host import agent_turn, snapshot_timing, worker
+from coderelay.config.loaded_config import Config
+from coderelay.host import session_worker, snapshot_timing, turn_lent_to_agent
 from coderelay.host.git_turn_snapshots import GitTurnFiles
 from coderelay.host.turn_snapshots_interface import TurnFiles
 from coderelay.protocol.asks import Ask, By, Deny, DenyAndStop
@@ -395,7 +395,7 @@ async def test_x15_git_that_hangs_before_the_first_change_does_not_keep_a_stop_w
 def test_x15_git_that_hangs_at_the_end_does_not_keep_a_stop_waiting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker, "FILES_LEFT_SECONDS", 0.1)
+    monkeypatch.setattr(session_worker, "FILES_LEFT_SECONDS", 0.1)
 
     @story
     async def stop_with_a_git_that_hangs() -> None:
@@ -662,7 +662,7 @@ async def test_a_large_repository_is_read_while_the_model_answers(
 
 @story
 async def test_a_slow_snapshot_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agent_turn, "_SLOW_SECONDS", 0)
+    monkeypatch.setattr(turn_lent_to_agent, "_SLOW_SECONDS", 0)
     repository(tmp_path)
     async with house(tmp_path, script(proposes(write("b", "x")), says("done"))) as coder:
         await coder.prompt("go")

@@ -23,7 +23,7 @@ from coderelay.protocol.asks import (
 from coderelay.protocol.calls import Need, Option, Question
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import AskId, CallId
-from coderelay.protocol.language_files import LANGUAGES, read_language
+from coderelay.protocol.translation_files import LANGUAGES, read_language
 
 PERMISSION = PermissionAsk(AskId("1"), CallId("c"), Need("bash", "command", "make", command="make"), "it runs")
 BUDGET = BudgetAsk(AskId("2"), "session", spent=1.5, limit=1.0, until=2.0)

@@ -8,7 +8,7 @@ import os
 from typing import Any
 
 from coderelay.client.template_match_translation import tool_words
-from coderelay.protocol.language_files import read_language
+from coderelay.protocol.translation_files import read_language
 from tests.language.text_literals import ROOM, records_in
 
 _FOLDER = ROOM / "languages"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from coderelay.protocol.language_files import LANGUAGES
 from coderelay.protocol.modes import MODE_NAMES
+from coderelay.protocol.translation_files import LANGUAGES
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.model_server import ModelServerThread, bash, call, proposes, says, script, write

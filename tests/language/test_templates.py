@@ -16,14 +16,14 @@ from coderelay.protocol.errors import BadInput, UnknownSession
 from coderelay.protocol.event_codec import decode, encode, kind_of
 from coderelay.protocol.events import CallEnded, TurnEnded
 from coderelay.protocol.ids import MessageId, TurnId
-from coderelay.protocol.language_files import read_language
 from coderelay.protocol.translatable import Sentence, Translatable, join_texts, say, template_of, with_template
+from coderelay.protocol.translation_files import read_language
 from tests.language.text_literals import PLACE, ROOM, Said, parsed, said_in
 
 _FILES = sorted(ROOM.rglob("*.py"))
 _CHINESE = read_language("zh")
 TEMPLATES = _CHINESE.log_messages | tool_words("zh")
-_FOR_MODELS = {"session/model_messages.py", "workspace/sandbox/probe.py"}
+_FOR_MODELS = {"session/model_messages.py", "workspace/sandbox/sandbox_probe.py"}
 """Files with texts that are like one of ours, but that people are not told."""
 
 _TABLES = {each.why for each in AUTORUN_FILES} | {PACKAGE_JSON, "{first}; {rest}", "{first}, {rest}"}
@@ -47,7 +47,7 @@ def chinese(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     def recognise(text: str, language: str) -> str:
         raise AssertionError(f"a text without a template: {text}")
 
-    monkeypatch.setattr("coderelay.client.template_translation.recognise", recognise)
+    monkeypatch.setattr("coderelay.client.log_message_translation.recognise", recognise)
     speak("zh")
     yield
     speak("en")

@@ -14,7 +14,7 @@ def _phases() -> Iterable[str]:
 
 
 def _agents() -> Iterable[str]:
-    found = constants_of("host/machine_queries.py")
+    found = constants_of("host/local_machine_queries.py")
     return [*found["_DESCRIPTIONS"], *found["_INSTALLED"]]
 
 
@@ -34,9 +34,9 @@ TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "client/session_line_text.py": _phases,
     "client/command_catalog.py": lambda: constants_of("client/command_catalog.py")["_HEADINGS"],
     "surfaces/terminal/picker.py": _phases,
-    "surfaces/terminal/drawing/transcript_lines.py": lambda: [
+    "surfaces/terminal/drawing/prompt_and_note_lines.py": lambda: [
         text
-        for text in constants_of("surfaces/terminal/drawing/transcript_lines.py")["_ENDINGS"]
+        for text in constants_of("surfaces/terminal/drawing/prompt_and_note_lines.py")["_ENDINGS"]
         if text.isascii() and text
     ],
 }

@@ -14,8 +14,8 @@ from coderelay.http.client import HttpClient
 from coderelay.tools.mcp.folder_servers import McpServers
 from coderelay.tools.mcp.restarting_server import ServerLimits
 from coderelay.tools.toolbox import Toolbox
+from coderelay.workspace.processes.command_runner import Processes
 from coderelay.workspace.processes.environment import command_environment
-from coderelay.workspace.processes.processes import Processes
 from coderelay.workspace.workspace import Workspace
 from tests.patience import PATIENCE
 from tests.tools.toolbox_scene import Scene

@@ -11,7 +11,7 @@ from coderelay.models.model_card import Card
 from coderelay.protocol.calls import Call
 from coderelay.protocol.ids import CallId
 from coderelay.protocol.message_content import Seal, Thinking
-from coderelay.protocol.session_setting_types import Think
+from coderelay.protocol.session_setting_values import Think
 from coderelay.session.model_messages import Message, UserMessage
 from tests.model_server import ModelServer, Script, model_server
 from tests.models.chat_completions import HEAD, KEY, TOOLS, events

@@ -9,7 +9,7 @@ from coderelay.models.api_client import ApiClient
 from coderelay.models.model import Completion, Model, Piece, Request, TextPiece, ThinkingPiece
 from coderelay.models.model_card import Card
 from coderelay.models.openai_chat.model import OpenAIChat
-from coderelay.protocol.session_setting_types import Think
+from coderelay.protocol.session_setting_values import Think
 from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.session.model_messages import Message, UserMessage
 from tests.model_server import ModelServer, Script, model_server

@@ -15,7 +15,7 @@ from coderelay.models.model_card import Card
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.ids import CallId
 from coderelay.protocol.message_content import Image, Text
-from coderelay.protocol.session_setting_types import Think
+from coderelay.protocol.session_setting_values import Think
 from coderelay.protocol.usage_and_cost import Usage
 from coderelay.session.model_messages import AssistantMessage, Message, ToolMessage, UserMessage
 from tests.model_server import bash, call, http_error, proposes, read, says, script

@@ -12,7 +12,7 @@ from coderelay.models.openai_chat.model import OpenAIChat
 from coderelay.protocol.calls import Denied, Failed, Finished, Stopped, Unknown
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.message_content import Image, Text, Thinking
-from coderelay.protocol.session_setting_types import Think
+from coderelay.protocol.session_setting_values import Think
 from coderelay.session.model_messages import Message, ToolMessage, UserMessage
 from tests.model_server import ModelServer, bash, model_server, proposes, read, says, script, signed
 from tests.models.chat_completions import KEY, TOOLS, asking, chat, complete, scripted

@@ -4,7 +4,7 @@ import pytest
 
 from coderelay.models.model_card import Card
 from coderelay.models.reasoning_effort import effort
-from coderelay.protocol.session_setting_types import Think
+from coderelay.protocol.session_setting_values import Think
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from coderelay.protocol.calls import Call, Failed, Finished
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.ids import CallId
 from coderelay.protocol.message_content import Image, Seal, Text, Thinking
-from coderelay.protocol.session_setting_types import Think
+from coderelay.protocol.session_setting_values import Think
 from coderelay.session.model_messages import AssistantMessage, Message, ToolMessage, UserMessage
 from tests.model_server import bash, model_server, proposes, read, says, script
 from tests.models.chat_completions import TOOLS, asking, complete

@@ -22,7 +22,7 @@ from coderelay.protocol.message_content import Text, Thinking, text_of, thinking
 from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.protocol.usage_and_cost import Usage
 from coderelay.session.model_messages import AssistantMessage, Message, ToolMessage, UserMessage
-from coderelay.tools.all_tools import SPECS
+from coderelay.tools.builtin_tools import SPECS
 from tests.model_server import (
     ModelServer,
     Script,

@@ -9,10 +9,10 @@ import pytest
 
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from coderelay.session.openai_chat_format import openai_tool
 from coderelay.testing.model_server import without_notes
-from coderelay.tools.all_tools import SPECS
+from coderelay.tools.builtin_tools import SPECS
 from tests.house import house, story
 from tests.model_server import Answer, Body, bash, call, proposes, read, replies, says, script, write
 from tests.native.model_requests import check_snapshot, readable, results, users

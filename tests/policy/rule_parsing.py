@@ -3,7 +3,7 @@
 from functools import partial
 
 from coderelay.policy import rules
-from coderelay.tools.all_tools import SPECS
+from coderelay.tools.builtin_tools import SPECS
 
 read_rule = partial(rules.read_rule, SPECS)
 read_rules = partial(rules.read_rules, SPECS)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coderelay.tools.all_tools import SPECS
+from coderelay.tools.builtin_tools import SPECS
 
 pytestmark = pytest.mark.quick
 

@@ -5,13 +5,13 @@ from typing import get_args
 import pytest
 from msgspec.structs import replace
 
-from coderelay.policy.approvals import approval_of, covers, in_force
 from coderelay.policy.judge import Policy, Verdict, judge
+from coderelay.policy.remembered_approvals import approval_of, covers, in_force
 from coderelay.protocol.asks import Approval, PermissionAsk, Scope
 from coderelay.protocol.calls import Kind, Need, Question
 from coderelay.protocol.ids import AskId, CallId, MachineId
-from coderelay.protocol.session_setting_types import Mode
-from coderelay.tools.all_tools import SPECS
+from coderelay.protocol.session_setting_values import Mode
+from coderelay.tools.builtin_tools import SPECS
 
 pytestmark = pytest.mark.quick
 

@@ -12,11 +12,11 @@ from msgspec.structs import fields
 from coderelay.policy.judge import Policy, judge
 from coderelay.protocol.calls import Call, Failed, Need, Option, Question
 from coderelay.protocol.ids import CallId
-from coderelay.tools.all_tools import SPECS
 from coderelay.tools.ask_user import AskUser, AskUserArguments
+from coderelay.tools.builtin_tools import SPECS
 from coderelay.tools.plan_exit import PlanExit, PlanExitArguments
 from coderelay.tools.toolbox import Toolbox
-from coderelay.workspace.processes.processes import Processes
+from coderelay.workspace.processes.command_runner import Processes
 from coderelay.workspace.workspace import Workspace
 
 pytestmark = pytest.mark.quick

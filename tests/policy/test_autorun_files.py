@@ -10,8 +10,8 @@ from coderelay.protocol.asks import Allow, Ask, Deny, PermissionAsk
 from coderelay.protocol.autorun_files import AUTORUN_FILES, autorun_entry
 from coderelay.protocol.calls import Need
 from coderelay.protocol.events import BatchOpened
-from coderelay.protocol.session_setting_types import Mode, Preset
-from coderelay.tools.all_tools import SPECS
+from coderelay.protocol.session_setting_values import Mode, Preset
+from coderelay.tools.builtin_tools import SPECS
 from tests.house import InHouse, house, story
 from tests.model_server import Call, call, proposes, read, says, script, write
 from tests.policy.rule_parsing import read_rules

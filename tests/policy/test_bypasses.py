@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from coderelay.policy.approvals import approval_of, covers
+from coderelay.policy.remembered_approvals import approval_of, covers
 from coderelay.policy.shell.approval_signatures import Signature, covers_command
 from coderelay.policy.shell.command_verdict import judge_command
 from coderelay.protocol.asks import PermissionAsk
 from coderelay.protocol.calls import Need
 from coderelay.protocol.ids import AskId, CallId
-from coderelay.protocol.session_setting_types import Preset
+from coderelay.protocol.session_setting_values import Preset
 from coderelay.workspace.processes.environment import command_environment
 from tests.policy.rule_parsing import read_rules
 

@@ -8,7 +8,7 @@ import pytest
 
 from coderelay.policy.preset_tables import table_of
 from coderelay.policy.shell.command_verdict import CommandVerdict, assess, judge_command
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 FOLDERS = ("/ws",)

@@ -10,7 +10,7 @@ from coderelay.host.shell_command_disk_facts import facts_about
 from coderelay.policy.judge import Policy, judge
 from coderelay.policy.shell.command_verdict import judge_command
 from coderelay.protocol.calls import Need
-from coderelay.tools.all_tools import SPECS
+from coderelay.tools.builtin_tools import SPECS
 from tests.policy.rule_parsing import read_rules
 
 pytestmark = pytest.mark.timeout(60)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.policy.shell.literal_script import Word
+from coderelay.policy.shell.literal_bash_parser import Word
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.file_readers import FILE_READERS
 from coderelay.policy.shell.programs.git import SUBCOMMANDS

@@ -18,7 +18,7 @@ import msgspec
 import pytest
 
 from coderelay.policy.shell.command_verdict import assess, judge_command
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 
 Worst = Literal["read", "edit", "build", "run", "danger"]
 FOLDERS = ("/workspace",)

@@ -2,15 +2,15 @@
 
 import pytest
 
-from coderelay.policy.approvals import approval_of, covers, in_force
 from coderelay.policy.judge import Policy, Verdict, judge
+from coderelay.policy.remembered_approvals import approval_of, covers, in_force
 from coderelay.policy.rules import Rules
 from coderelay.policy.shell.requested_rights import rights_of, without_rights
 from coderelay.protocol.asks import Approval, PermissionAsk, Scope
 from coderelay.protocol.calls import Need, Right
 from coderelay.protocol.ids import AskId, CallId
-from coderelay.protocol.session_setting_types import Mode, Preset
-from coderelay.tools.all_tools import SPECS
+from coderelay.protocol.session_setting_values import Mode, Preset
+from coderelay.tools.builtin_tools import SPECS
 from tests.policy.rule_parsing import read_rules
 
 pytestmark = pytest.mark.quick

@@ -5,8 +5,8 @@ import pytest
 from coderelay.policy.judge import Policy, Verdict, judge
 from coderelay.policy.rules import InvalidRule, Rules
 from coderelay.protocol.calls import Kind, Need
-from coderelay.protocol.session_setting_types import Mode
-from coderelay.tools.all_tools import SPECS
+from coderelay.protocol.session_setting_values import Mode
+from coderelay.tools.builtin_tools import SPECS
 from tests.policy.rule_parsing import read_rule, read_rules
 
 pytestmark = pytest.mark.quick

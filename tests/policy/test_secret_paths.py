@@ -11,7 +11,7 @@ from coderelay.policy.rules import Rules
 from coderelay.policy.shell.command_verdict import judge_command
 from coderelay.protocol.calls import Need
 from coderelay.protocol.secret_paths import places_at_home, secret_beneath_home, secret_place
-from coderelay.tools.all_tools import SPECS
+from coderelay.tools.builtin_tools import SPECS
 from tests.coder_process import Coder
 from tests.policy.rule_parsing import read_rules
 

@@ -5,8 +5,8 @@ from functools import cache
 import pytest
 
 from coderelay.workspace.sandbox.backend_detection import BACKENDS
-from coderelay.workspace.sandbox.probe import probe
 from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
+from coderelay.workspace.sandbox.sandbox_probe import probe
 from tests.missing import missing
 
 

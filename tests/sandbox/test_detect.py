@@ -9,8 +9,8 @@ import pytest
 from coderelay.workspace.sandbox import backend_detection, bubblewrap
 from coderelay.workspace.sandbox.backend_detection import DetectedSandbox, detect_sandbox, sandbox_backend
 from coderelay.workspace.sandbox.failure_hints import sandbox_hint
-from coderelay.workspace.sandbox.probe import probe
 from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
+from coderelay.workspace.sandbox.sandbox_probe import probe
 
 
 def test_the_best_way_that_works_is_taken_and_kept(tmp_path: Path, bubblewrap: SandboxBackend):

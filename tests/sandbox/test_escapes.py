@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from coderelay.workspace.processes.command_runner import CannotStart, ProcessesLost
 from coderelay.workspace.processes.find_program import find_program, outside_path
-from coderelay.workspace.processes.processes import CannotStart, ProcessesLost
 from coderelay.workspace.sandbox.cache_folders import cache_folder
 from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
 from coderelay.workspace.sandbox.sandbox_profile import credential_places
@@ -113,7 +113,7 @@ async def test_no_descriptor_can_be_taken_from_those_that_run_a_command(tmp_path
 
 
 @story
-async def test_a_command_that_stops_its_keeper_is_ended(tmp_path: Path, backend: SandboxBackend):
+async def test_a_command_that_stops_its_subreaper_is_ended(tmp_path: Path, backend: SandboxBackend):
     async with confined(tmp_path, backend) as inside:
         with pytest.raises(ProcessesLost):
             await inside.bash("kill -STOP $PPID; while :; do date +%N > tick; sleep 0.05; done")

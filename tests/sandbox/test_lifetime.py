@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.workspace.processes import keeper
-from coderelay.workspace.processes.processes import CannotStart, ProcessesLost
+from coderelay.workspace.processes import command_subreaper
+from coderelay.workspace.processes.command_runner import CannotStart, ProcessesLost
 from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
 from tests.house import story
 from tests.patience import GROWING_LIMITS, PATIENCE
@@ -22,14 +22,14 @@ touch ready; wait; wait
 """
 LINKS = """
 import os, runpy, sys
-keeper = runpy.run_path(sys.argv[1])
-alarm = keeper["child_alarm"]()
+subreaper = runpy.run_path(sys.argv[1])
+alarm = subreaper["child_alarm"]()
 for _ in range(300):
     if os.fork() == 0:
         os._exit(0)
     for _ in range(5):
         os.readlink("/proc/self")
-    keeper["silence"](alarm)
+    subreaper["silence"](alarm)
 print("answered")
 """
 OWNER = """
@@ -173,7 +173,7 @@ async def test_a_child_that_ends_does_not_fail_what_the_sandbox_answers_meanwhil
 ):
     async with confined(tmp_path, backend) as inside:
         (inside.work / "links.py").write_text(LINKS)
-        assert await inside.output(f"{sys.executable} -I links.py {keeper.__file__}") == "answered\n"
+        assert await inside.output(f"{sys.executable} -I links.py {command_subreaper.__file__}") == "answered\n"
 
 
 @story

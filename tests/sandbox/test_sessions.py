@@ -12,7 +12,7 @@ from coderelay.host import loaded_sessions
 from coderelay.protocol.asks import PermissionAsk
 from coderelay.protocol.calls import Failed, Finished
 from coderelay.protocol.events import CallEnded
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from coderelay.workspace.sandbox import session_sandbox
 from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
 from tests.house import InHouse, house, story

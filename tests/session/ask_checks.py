@@ -28,7 +28,7 @@ from coderelay.protocol.events import (
     TurnEnded,
 )
 from coderelay.protocol.ids import PromptId
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 
 CARRY_OUT = "The plan is approved. Carry it out now."
 NOT_ALLOWED = "the user denied it"

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from coderelay.protocol.calls import Failed
 from coderelay.protocol.events import AskAnswered, Recorded
 from coderelay.protocol.ids import CallId
-from coderelay.session import own_loop_agent_calls
+from coderelay.session import external_agent_calls
 from coderelay.session.next_action import EndTurn
 from coderelay.session.state import CallState
 from tests.session.generated_values import BLOCKS, CALLS, COSTS, IN_PLAN_MODE, OUTCOMES
@@ -28,7 +28,7 @@ class BlockingMachine(SessionMachine):
         super().see(page)
         answers = [each.event for each in page if isinstance(each.event, AskAnswered)]
         self.answered |= {
-            each.ask_id: (each.decision, each.by) for each in answers if each.by == own_loop_agent_calls.AGENT
+            each.ask_id: (each.decision, each.by) for each in answers if each.by == external_agent_calls.AGENT
         }
 
     def owners(self) -> list[Move]:

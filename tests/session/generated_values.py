@@ -22,7 +22,7 @@ from coderelay.protocol.asks import (
 from coderelay.protocol.calls import Failed, Finished, Outcome, Seen, Stopped, Unknown
 from coderelay.protocol.ids import AskId
 from coderelay.protocol.message_content import Block, Note, Text, Thinking
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from tests.session.played_session import FOLDER
 from tests.session.proposed_calls import (
     COLOUR,

@@ -7,7 +7,7 @@ from msgspec import Struct, field
 from coderelay.protocol.asks import Approval, Ask
 from coderelay.protocol.events import AnyEvent, MessageAdded, TurnEnded
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, OwnerId, TurnId
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from coderelay.protocol.usage_and_cost import Usage
 from tests.session.ask_checks import (
     BrokenPromise,

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from coderelay.host.tool_list_intersection import tools_in_both
-from coderelay.policy.approvals import approval_of
 from coderelay.policy.judge import Policy
+from coderelay.policy.remembered_approvals import approval_of
 from coderelay.protocol.asks import (
     Allow,
     Approval,
@@ -52,13 +52,13 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
 from coderelay.protocol.message_content import Block, Image, Note, Text
 from coderelay.protocol.projected_rows import Summary
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from coderelay.protocol.usage_and_cost import Usage
-from coderelay.session import decide, turn_events
+from coderelay.session import decide, turn_progress_events
 from coderelay.session.settings_changes import Facts
 from coderelay.session.state import State
 from coderelay.session.summary_row import summarise
-from coderelay.tools.all_tools import SPECS
+from coderelay.tools.builtin_tools import SPECS
 from tests.session.proposed_calls import Proposed, ask_of
 from tests.session.replaceable_rules import Rules
 
@@ -233,7 +233,7 @@ class Play:
         gone: Sequence[BackgroundId] = (),
         blocking: bool = False,
     ) -> list[Recorded]:
-        brought = turn_events.Claim(
+        brought = turn_progress_events.Claim(
             OwnerId(owner), self.now, TurnId(self.new("t")), max_steps, ("bash",), gone, blocking=blocking
         )
         return self.write(self.rules.claim(self.state, brought))
@@ -324,7 +324,7 @@ class Play:
         return self.end_calls((call, outcome), epoch=epoch)
 
     def end_calls(self, *ended: tuple[str, Outcome], epoch: int | None = None) -> list[Recorded]:
-        ends = [turn_events.End(CallId(call), outcome, ms=3) for call, outcome in ended]
+        ends = [turn_progress_events.End(CallId(call), outcome, ms=3) for call, outcome in ended]
         cut = any(isinstance(end.outcome, Stopped | Unknown) for end in ends)
         return self.write(self.rules.after_calls(self.state, ends, go_on=not cut), epoch=epoch)
 

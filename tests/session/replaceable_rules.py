@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from coderelay.host.budget import budget_ask
-from coderelay.policy.approvals import in_force
 from coderelay.policy.judge import Policy, Verdict, judge
+from coderelay.policy.remembered_approvals import in_force
 from coderelay.protocol.asks import Approval, Ask, BudgetAsk, By, OfferAsk, PermissionAsk
 from coderelay.protocol.background_commands import End
 from coderelay.protocol.calls import Call, Need, Outcome
@@ -20,7 +20,13 @@ from coderelay.protocol.events import (
     TurnUndone,
 )
 from coderelay.protocol.ids import AskId, BackgroundId, CallId
-from coderelay.session import agent_program_messages, background_commands, decide, own_loop_agent_calls, turn_events
+from coderelay.session import (
+    background_commands,
+    decide,
+    external_agent_calls,
+    turn_progress_events,
+    verbatim_agent_messages,
+)
 from coderelay.session.fold import apply
 from coderelay.session.next_action import Action, next_action
 from coderelay.session.settings_changes import Facts, configure
@@ -50,10 +56,10 @@ class Rules:
         return configure(state, command, facts)
 
     def keep(self, state: State, messages: Sequence[MessageKept]) -> list[AnyEvent]:
-        return agent_program_messages.keep(state, messages)
+        return verbatim_agent_messages.keep(state, messages)
 
     def mark(self, state: State, events: list[AnyEvent]) -> list[AnyEvent]:
-        return agent_program_messages.mark(state, events)
+        return verbatim_agent_messages.mark(state, events)
 
     def stop(self, state: State, command: StopTurn) -> list[AnyEvent]:
         return decide.stop(state, command)
@@ -73,8 +79,8 @@ class Rules:
     def end_background(self, state: State, number: BackgroundId, end: End) -> list[AnyEvent]:
         return background_commands.end(state, number, end)
 
-    def claim(self, state: State, claim: turn_events.Claim) -> list[AnyEvent]:
-        return turn_events.claim(state, claim)
+    def claim(self, state: State, claim: turn_progress_events.Claim) -> list[AnyEvent]:
+        return turn_progress_events.claim(state, claim)
 
     def in_force(self, approvals: Iterable[Approval], cwd: str) -> tuple[Approval, ...]:
         return in_force(approvals, cwd)
@@ -92,52 +98,52 @@ class Rules:
         now: int,
         plan_ask: AskId | None,
     ) -> list[AnyEvent]:
-        return turn_events.after_message(state, message, judged, final=final, now=now, plan_ask=plan_ask)
+        return turn_progress_events.after_message(state, message, judged, final=final, now=now, plan_ask=plan_ask)
 
     def with_grant(self, state: State, judged: Judged, call: Call) -> Judged:
-        return own_loop_agent_calls.with_grant(state, judged, call)
+        return external_agent_calls.with_grant(state, judged, call)
 
     def propose(self, state: State, call: Call, judged: Judged) -> list[AnyEvent]:
-        return own_loop_agent_calls.propose(state, call, judged)
+        return external_agent_calls.propose(state, call, judged)
 
     def is_released(self, state: State, call_id: CallId, *, together: bool) -> bool:
-        return own_loop_agent_calls.is_released(state, call_id, together=together)
+        return external_agent_calls.is_released(state, call_id, together=together)
 
     def release(self, state: State, call_id: CallId) -> list[AnyEvent]:
-        return own_loop_agent_calls.release(state, call_id, lambda state, call: None)
+        return external_agent_calls.release(state, call_id, lambda state, call: None)
 
     def hear(self, state: State, call: Call, need: Need, outcome: Outcome) -> list[AnyEvent]:
-        return own_loop_agent_calls.record_end(state, call, need, outcome)
+        return external_agent_calls.record_end(state, call, need, outcome)
 
     def may_be_left(self, state: State, *, together: bool) -> bool:
-        return own_loop_agent_calls.may_be_left(state, together=together)
+        return external_agent_calls.may_be_left(state, together=together)
 
     def park_turn(self, state: State) -> list[AnyEvent]:
-        return own_loop_agent_calls.park(state)
+        return external_agent_calls.park(state)
 
     def together(self, state: State) -> list[CallState]:
-        return turn_events.calls_to_run(state)
+        return turn_progress_events.calls_to_run(state)
 
-    def after_calls(self, state: State, ends: Sequence[turn_events.End], *, go_on: bool) -> list[AnyEvent]:
-        return turn_events.after_calls(state, ends, go_on=go_on)
+    def after_calls(self, state: State, ends: Sequence[turn_progress_events.End], *, go_on: bool) -> list[AnyEvent]:
+        return turn_progress_events.after_calls(state, ends, go_on=go_on)
 
     def ask_again(self, state: State, call_id: CallId, ask: PermissionAsk) -> list[AnyEvent]:
-        return turn_events.ask_again(state, call_id, ask)
+        return turn_progress_events.ask_again(state, call_id, ask)
 
     def take_steering(self, state: State) -> list[AnyEvent]:
-        return turn_events.take_steering(state)
+        return turn_progress_events.take_steering(state)
 
     def after_compaction(self, state: State, compacted: HistoryCompacted, *, now: int) -> list[AnyEvent]:
-        return turn_events.after_compaction(state, compacted, now=now)
+        return turn_progress_events.after_compaction(state, compacted, now=now)
 
     def budget_ask(self, state: State, span: str, spent: float, limit: float) -> BudgetAsk | None:
         return budget_ask(state, span, spent, limit)
 
     def pause_for_ask(self, state: State, ask: BudgetAsk | OfferAsk) -> list[AnyEvent]:
-        return turn_events.pause_for_ask(state, ask)
+        return turn_progress_events.pause_for_ask(state, ask)
 
     def close_turn(self, state: State, ending: Ending, *, now: int, error: str | None) -> list[AnyEvent]:
-        return turn_events.close_turn(state, ending, now=now, error=error, mine=state.is_blocking)
+        return turn_progress_events.close_turn(state, ending, now=now, error=error, mine=state.is_blocking)
 
     def next_action(self, state: State) -> Action:
         return next_action(state)

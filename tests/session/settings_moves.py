@@ -7,7 +7,7 @@ from hypothesis.stateful import invariant
 from coderelay.protocol.asks import Unanswered
 from coderelay.protocol.commands import ClearHistory, ConfigureSession
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from tests.session.ask_checks import BrokenPromise, promise
 from tests.session.generated_values import MODES, TOOLS
 from tests.session.played_session import ANNE, FACTS, SESSION

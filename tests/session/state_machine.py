@@ -11,7 +11,7 @@ from hypothesis.stateful import initialize, invariant, rule
 
 from coderelay.protocol.event_codec import decode, encode, kind_of
 from coderelay.protocol.events import Recorded
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from coderelay.session.model_messages import Transcript
 from coderelay.session.next_action import AskModel, RunCall
 from coderelay.session.openai_chat_format import snapshot

@@ -16,7 +16,7 @@ from coderelay.protocol.events import (
     TurnEnded,
 )
 from coderelay.protocol.ids import CallId
-from coderelay.session import own_loop_agent_calls
+from coderelay.session import external_agent_calls
 from coderelay.session.fold import fold
 from coderelay.session.model_messages import AssistantMessage, ToolMessage, UserMessage, transcript
 from coderelay.session.next_action import EndTurn, RunAgent, Wait, needs_owner, next_action
@@ -67,7 +67,7 @@ def test_x24_an_allowed_call_starts_and_a_denied_one_ends_in_the_append_that_pro
         Denied("deny: a rule"),
         Failed("bad arguments"),
     ]
-    told = [own_loop_agent_calls.decision_on(play.state, CallId(each)) for each in ("c1", "c2", "c3")]
+    told = [external_agent_calls.decision_on(play.state, CallId(each)) for each in ("c1", "c2", "c3")]
     assert told == [Allow(), Deny("deny: a rule"), Deny("bad arguments")]
 
 
@@ -103,11 +103,11 @@ def test_x24_answers_are_released_together_or_each_when_it_comes(together: bool,
     play.propose(asked("c1"))
     play.propose(asked("c2"))
     play.answer("c1", Allow())
-    assert own_loop_agent_calls.is_released(play.state, CallId("c1"), together=together) is first
-    assert not own_loop_agent_calls.is_released(play.state, CallId("c2"), together=together)
+    assert external_agent_calls.is_released(play.state, CallId("c1"), together=together) is first
+    assert not external_agent_calls.is_released(play.state, CallId("c2"), together=together)
     play.answer("c2", Deny())
-    assert own_loop_agent_calls.is_released(play.state, CallId("c1"), together=together)
-    assert own_loop_agent_calls.is_released(play.state, CallId("c2"), together=together)
+    assert external_agent_calls.is_released(play.state, CallId("c1"), together=together)
+    assert external_agent_calls.is_released(play.state, CallId("c2"), together=together)
 
 
 def test_d22_one_denial_leaves_the_rest() -> None:
@@ -120,7 +120,7 @@ def test_d22_one_denial_leaves_the_rest() -> None:
     assert kinds(play.release("c2")) == [CallStarted]
     assert play.release("c2") == []
     assert outcome_of(play, "c1") == Denied("no")
-    assert own_loop_agent_calls.decision_on(play.state, CallId("c1")) == Deny("no")
+    assert external_agent_calls.decision_on(play.state, CallId("c1")) == Deny("no")
 
 
 def test_an_answered_question_and_an_approved_plan_are_for_the_agent_which_runs_its_call() -> None:
@@ -132,8 +132,8 @@ def test_an_answered_question_and_an_approved_plan_are_for_the_agent_which_runs_
     play.answer("c2", PlanDecision("feedback", "shorter"))
     assert kinds(play.release("c1")) == [CallStarted]
     assert kinds(play.release("c2")) == [CallEnded]
-    assert own_loop_agent_calls.decision_on(play.state, CallId("c1")) == Answers({"Which colour?": "Red"})
-    assert own_loop_agent_calls.decision_on(play.state, CallId("c2")) == PlanDecision("feedback", "shorter")
+    assert external_agent_calls.decision_on(play.state, CallId("c1")) == Answers({"Which colour?": "Red"})
+    assert external_agent_calls.decision_on(play.state, CallId("c2")) == PlanDecision("feedback", "shorter")
 
 
 def test_the_agent_runs_several_calls_in_its_own_order_and_the_first_end_counts() -> None:
@@ -203,12 +203,12 @@ def killed_with(*, answer: Allow | Deny) -> Play:
 def test_x25_the_next_owner_finds_the_answer_and_the_call_never_ran() -> None:
     play = killed_with(answer=Allow())
     assert outcome_of(play, "c1") == Unknown()
-    assert outcome_of(play, "c2") == Failed(own_loop_agent_calls.NOT_REACHED)
-    found = own_loop_agent_calls.continuation(play.state)
+    assert outcome_of(play, "c2") == Failed(external_agent_calls.NOT_REACHED)
+    found = external_agent_calls.continuation(play.state)
     assert found is not None
     assert [each.call.id for each in found.answered] == ["c2"]
     assert [each.call.id for each in found.unknown] == ["c1"]
-    assert own_loop_agent_calls.continuation(begun().state) is None
+    assert external_agent_calls.continuation(begun().state) is None
     assert (next_action(play.state), play.state.owner) == (RunAgent(), "B")
 
 
@@ -226,7 +226,7 @@ def test_x25_a_recorded_answer_to_a_question_answers_the_same_question_again() -
     play.answer("c1", Answers({"Which colour?": "Red"}))
     play.claim("B")
     assert kinds(play.propose(questions("c2"))) == [CallProposed, CallStarted]
-    assert own_loop_agent_calls.decision_on(play.state, CallId("c2")) == Answers({"Which colour?": "Red"})
+    assert external_agent_calls.decision_on(play.state, CallId("c2")) == Answers({"Which colour?": "Red"})
 
 
 @pytest.mark.parametrize("mode", ["default", "plan"])

@@ -8,7 +8,7 @@ from coderelay.protocol.asks import Allow, Deny, DenyAndStop, OfferAsk, PlanDeci
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import AskAnswered, SessionConfigured, StopRequested
 from coderelay.protocol.ids import AskId
-from coderelay.session.history_fold import leave_behind
+from coderelay.session.history_undo_and_clear import leave_behind
 from coderelay.session.next_action import AskModel, EndTurn, StartTurn, Wait, next_action
 from tests.session.ask_checks import BrokenPromise
 from tests.session.played_session import ANNE, Play

@@ -22,7 +22,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import TurnId
 from coderelay.protocol.message_content import Text, Thinking
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from coderelay.protocol.usage_and_cost import Usage
 from coderelay.session.decide import CARRY_OUT_THE_PLAN
 from coderelay.session.fold import fold

@@ -9,7 +9,7 @@ from coderelay.protocol.commands import ConfigureSession, CreateSession
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import ApprovalGranted, EnvironmentSetUp, Recorded, SessionConfigured, TurnStarted
 from coderelay.protocol.ids import CallId, SessionId
-from coderelay.protocol.session_setting_types import Mode, Preset
+from coderelay.protocol.session_setting_values import Mode, Preset
 from coderelay.session import decide
 from coderelay.session.settings_changes import Facts, configure
 from coderelay.session.state import State

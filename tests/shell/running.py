@@ -8,7 +8,7 @@ from contextlib import aclosing
 
 from coderelay.app import App
 from coderelay.client.client import AT_THE_MACHINE
-from coderelay.config.load import load
+from coderelay.config.loaded_config import load
 from coderelay.protocol.commands import CreateSession, RunShell
 from coderelay.protocol.ids import PromptId, SessionId, new_id
 from tests.shell.scene import ANNE

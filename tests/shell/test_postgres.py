@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from coderelay.app import App
-from coderelay.config.load import Config
+from coderelay.config.loaded_config import Config
 from tests.house import house, story
 from tests.model_server import script
 from tests.shell.scene import shell, written

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from coderelay.app import App
 from coderelay.client.client import AT_THE_MACHINE, Capabilities
-from coderelay.config.load import Config, load
+from coderelay.config.loaded_config import Config, load
 from coderelay.protocol.calls import Finished, Stopped, Unknown
 from coderelay.protocol.commands import (
     Accepted,

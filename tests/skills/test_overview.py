@@ -224,7 +224,7 @@ def test_start_up_loads_nothing_of_this_where_there_is_nothing(serve: Serve, cod
         "coderelay.config.skills_and_commands.custom_commands",
         "coderelay.config.skills_and_commands.front_matter",
         "coderelay.config.skills_and_commands.skills",
-        "coderelay.config.skills_and_commands.discovery",
+        "coderelay.config.skills_and_commands.trusted_text_files",
         "coderelay.config.skills_and_commands.skill_and_command_lookup",
         "coderelay.host.session_queries",
         "coderelay.session.context_usage",

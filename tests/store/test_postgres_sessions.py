@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from coderelay.app import App
-from coderelay.config.load import Config
+from coderelay.config.loaded_config import Config
 from coderelay.protocol.commands import Accepted
 from coderelay.protocol.events import CallStarted
 from tests.coder_process import Coder

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from coderelay.app import App
 from coderelay.client.views.cowork_messages import SessionRows
-from coderelay.config.load import load
+from coderelay.config.loaded_config import load
 from coderelay.protocol.asks import Allow, Answers, Approval, DenyAndStop, PermissionAsk, PlanAsk, QuestionAsk
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Question, Unknown
 from coderelay.protocol.events import (

@@ -22,7 +22,7 @@ from coderelay.testing.agent_suite import (
     what_happens_is_one_message,
 )
 from coderelay.testing.agent_suite import an_ask_outlives_the_process_that_asked as outlives
-from coderelay.testing.scripted_blocking_agent import BlockingAgent, Says, Step, uses
+from coderelay.testing.scripted_external_agent import BlockingAgent, Says, Step, uses
 from tests.house import house
 from tests.model_server import Answer, History, by_history, proposes, says, write
 

@@ -9,11 +9,11 @@ import msgspec
 import pytest
 
 from coderelay.app import App
-from coderelay.config.load import Config, load
+from coderelay.config.loaded_config import Config, load
 from coderelay.protocol.asks import Allow, PermissionAsk
 from coderelay.protocol.calls import Denied, Failed, Finished, Outcome
 from coderelay.protocol.events import CallEnded
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.house import InHouse, house, story

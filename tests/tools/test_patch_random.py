@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from coderelay.protocol.calls import Failed, Finished
 from coderelay.protocol.errors import ToolFailed
 from coderelay.tools.editing.apply_hunks import apply_hunks
-from coderelay.tools.editing.patch_format import parse_patch
+from coderelay.tools.editing.patch_parser import parse_patch
 from coderelay.workspace.files.confined_files import ConfinedFiles, FileContent
 from coderelay.workspace.files.disk_or_editor_files import FilesOnDisk
 from coderelay.workspace.files.line_diff import unified_diff, with_ends

@@ -8,7 +8,7 @@ from coderelay.client.template_match_translation import recognise
 from coderelay.client.tool_skill_and_agent_lists import tools_in_words
 from coderelay.protocol.query_results import ToolShown
 from coderelay.protocol.tool_specs import ToolSpec, first_sentence
-from coderelay.tools.all_tools import SPECS, TOOLS
+from coderelay.tools.builtin_tools import SPECS, TOOLS
 from tests.language.text_literals import PLACE
 
 pytestmark = pytest.mark.quick

@@ -11,7 +11,7 @@ from coderelay.protocol.ids import CallId
 from coderelay.tools.read import Read
 from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
-from coderelay.workspace.processes.processes import Processes
+from coderelay.workspace.processes.command_runner import Processes
 from coderelay.workspace.workspace import Workspace
 from tests.house import story
 from tests.outcomes import in_english

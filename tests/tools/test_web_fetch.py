@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.http.checked_address_client import PageClient
+from coderelay.http.web_page_client import PageClient
 from coderelay.policy.judge import Policy, judge
 from coderelay.policy.path_and_host_patterns import host_of
 from coderelay.protocol.calls import Need
-from coderelay.tools.all_tools import SPECS
+from coderelay.tools.builtin_tools import SPECS
 from coderelay.tools.web.page_address_check import IPAddress, is_public
 from coderelay.tools.web.page_fetch import PageFetch
 from coderelay.tools.web_fetch import WebFetch

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from coderelay.app import App
-from coderelay.http.checked_address_client import PageClient
+from coderelay.http.web_page_client import PageClient
 from coderelay.protocol.asks import Allow, Ask, Deny, PermissionAsk
 from coderelay.protocol.calls import Need
 from coderelay.protocol.events import BatchOpened

@@ -19,8 +19,8 @@ from coderelay.tools.read import Read
 from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
 from coderelay.tools.write import Write
+from coderelay.workspace.processes.command_runner import Processes
 from coderelay.workspace.processes.environment import command_environment
-from coderelay.workspace.processes.processes import Processes
 from coderelay.workspace.workspace import Workspace
 from tests.outcomes import in_english
 

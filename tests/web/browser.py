@@ -20,7 +20,7 @@ from coderelay.client.client import NO_CAPABILITIES, Capabilities
 from coderelay.host.host import Host
 from coderelay.protocol.asks import By
 from coderelay.surfaces.local_listener import listen
-from coderelay.surfaces.web.hub import EventHub, HubOptions
+from coderelay.surfaces.web.event_broadcast import BroadcastOptions, EventBroadcast
 from coderelay.surfaces.web.routes import routes
 from coderelay.surfaces.web.server import serve
 from coderelay.surfaces.web.token_and_login_links import Token
@@ -114,7 +114,7 @@ class Site:
 
     def __init__(self, inside: InHouse, server: "Serving") -> None:
         self.inside = inside
-        self.hub = server.hub
+        self.broadcast = server.broadcast
         self.folder = inside.folder
         self.port = server.port
 
@@ -138,30 +138,30 @@ async def web(folder: Path, script: Script, capabilities: Capabilities = NO_CAPA
     folder.mkdir(exist_ok=True)
     async with (
         house(folder, script) as inside,
-        serving(inside.host, HubOptions(cwd=str(inside.folder)), capabilities) as server,
+        serving(inside.host, BroadcastOptions(cwd=str(inside.folder)), capabilities) as server,
     ):
         yield Site(inside, server)
 
 
 class Serving(Struct, frozen=True):
-    hub: EventHub
+    broadcast: EventBroadcast
     port: int
 
 
 @asynccontextmanager
 async def serving(
-    host: Host, options: HubOptions, capabilities: Capabilities = NO_CAPABILITIES
+    host: Host, options: BroadcastOptions, capabilities: Capabilities = NO_CAPABILITIES
 ) -> AsyncGenerator[Serving]:
     client = host.connect(capabilities)
-    hub = EventHub(client, BROWSER, options)
-    await hub.start()
+    broadcast = EventBroadcast(client, BROWSER, options)
+    await broadcast.start()
     listening, token, stopped, ready = listen("127.0.0.1", 0), Token(TOKEN), asyncio.Event(), asyncio.Event()
-    app = routes(client, hub, token, (options.cwd,), listening.url, options.cwd)
+    app = routes(client, broadcast, token, (options.cwd,), listening.url, options.cwd)
     server = asyncio.create_task(serve(app, listening, token, until=stopped.wait(), ready=ready.set))
     try:
         await ready.wait()
-        yield Serving(hub, listening.port)
+        yield Serving(broadcast, listening.port)
     finally:
         stopped.set()
-        await hub.close()
+        await broadcast.close()
         await server

@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from coderelay.surfaces.web.hub import HubOptions
-from coderelay.testing.scripted_blocking_agent import Attaches, Emits, Fails, Says, uses
+from coderelay.surfaces.web.event_broadcast import BroadcastOptions
+from coderelay.testing.scripted_external_agent import Attaches, Emits, Fails, Says, uses
 from tests.blocking.scene import blocking_house, steps
 from tests.children.conversations import conversations, task
 from tests.house import story
@@ -16,7 +16,7 @@ from tests.web.browser import Site, message_name, serving, web
 async def test_b72_case_4_b65_an_agent_without_an_id_cannot_be_continued(tmp_path: Path) -> None:
     async with (
         blocking_house(tmp_path, steps(Fails("no network")), has_own_session_ids=True) as coder,
-        serving(coder.host, HubOptions(cwd=str(coder.folder))) as server,
+        serving(coder.host, BroadcastOptions(cwd=str(coder.folder))) as server,
         Site(coder, server).client() as page,
     ):
         await page.send("session.start", title="t", prompt="go", agent="blocking")
@@ -39,7 +39,7 @@ async def test_b54_b77_the_agents_own_id_is_listed_as_soon_as_it_is_known(tmp_pa
     job = steps(Attaches("theirs-1"), Says("hello"))
     async with (
         blocking_house(tmp_path, job, has_own_session_ids=True) as coder,
-        serving(coder.host, HubOptions(cwd=str(coder.folder))) as server,
+        serving(coder.host, BroadcastOptions(cwd=str(coder.folder))) as server,
         Site(coder, server).client() as page,
     ):
         await page.send("session.start", title="t", prompt="go", agent="blocking")
@@ -56,7 +56,7 @@ async def test_b56_messages_of_an_agents_program_are_shown_as_they_are(tmp_path:
     message = '{"type":"assistant","uuid":"u-1","odd":[1, 2.50],"message":{"role":"assistant","content":"hi"}}'
     async with (
         blocking_house(tmp_path, steps(Emits((message,)), Says("done"))) as coder,
-        serving(coder.host, HubOptions(cwd=str(coder.folder))) as server,
+        serving(coder.host, BroadcastOptions(cwd=str(coder.folder))) as server,
         Site(coder, server).client() as page,
     ):
         await page.send("session.start", title="t", prompt="go", agent="blocking")
@@ -71,7 +71,7 @@ async def test_b56_messages_of_an_agents_program_are_shown_as_they_are(tmp_path:
 async def test_a_held_ask_of_a_blocking_agent_is_answered_on_the_web(tmp_path: Path) -> None:
     async with (
         blocking_house(tmp_path, steps(uses("touch made"), Says("made"))) as coder,
-        serving(coder.host, HubOptions(cwd=str(coder.folder))) as server,
+        serving(coder.host, BroadcastOptions(cwd=str(coder.folder))) as server,
         Site(coder, server).client() as page,
     ):
         await page.send("session.start", title="t", prompt="go", agent="blocking", mode="default")

@@ -9,15 +9,15 @@ import pytest
 
 from coderelay.app import App
 from coderelay.client.views.cowork_messages import SessionRows
-from coderelay.config.load import Config
+from coderelay.config.loaded_config import Config
 from coderelay.protocol.errors import StoreLocked
 from coderelay.protocol.events import CallEnded, Recorded
 from coderelay.protocol.live_updates import Live
 from coderelay.store.sqlite.store import SqliteStore
 from coderelay.store.store import ChangeCursor, Changes, Projection, Store
-from coderelay.surfaces.web.hub import HubOptions
+from coderelay.surfaces.web.event_broadcast import BroadcastOptions
 from coderelay.surfaces.web.session_frames import Frame, SessionFrames
-from coderelay.testing.scripted_blocking_agent import Emits, Says
+from coderelay.testing.scripted_external_agent import Emits, Says
 from tests.blocking.scene import blocking_house, steps
 from tests.house import house, story
 from tests.model_server import bash, proposes, says, script
@@ -53,7 +53,7 @@ async def test_what_happens_while_the_feed_is_broken_is_shown_later(tmp_path: Pa
     Failing.failed = asyncio.Event()
     async with (
         house(tmp_path, script(says("zero"), says("one"), says("two")), build=FailingHouse) as coder,
-        serving(coder.host, HubOptions(cwd=str(coder.folder))) as server,
+        serving(coder.host, BroadcastOptions(cwd=str(coder.folder))) as server,
         Site(coder, server).client() as page,
     ):
         await page.send("session.start", title="t", prompt="zero")
@@ -97,7 +97,7 @@ async def test_many_events_at_once_do_not_drop_a_client_that_reads(tmp_path: Pat
     messages = tuple(json.dumps({"type": "assistant", "uuid": f"u-{n}", "text": text}) for n in range(30))
     async with (
         blocking_house(tmp_path, steps(Emits(messages), Says("done"))) as coder,
-        serving(coder.host, HubOptions(cwd=str(coder.folder))) as server,
+        serving(coder.host, BroadcastOptions(cwd=str(coder.folder))) as server,
         Site(coder, server).client() as page,
         Site(coder, server).client(batched=True) as batched,
     ):

@@ -5,9 +5,9 @@ from pathlib import Path
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ShowSession
-from coderelay.surfaces.web.hub import HubOptions
+from coderelay.surfaces.web.event_broadcast import BroadcastOptions
 from coderelay.surfaces.web.outgoing_server_events import resume_command
-from coderelay.testing.scripted_blocking_agent import Fails
+from coderelay.testing.scripted_external_agent import Fails
 from tests.blocking.scene import blocking_house, steps
 from tests.house import story
 from tests.model_server import bash, proposes, says, script
@@ -75,7 +75,7 @@ async def test_b68_an_exception_of_the_agent_is_told_in_the_status(tmp_path: Pat
     """X-28: in the words it has, never translated."""
     async with (
         blocking_house(tmp_path, steps(Fails("the program broke down"))) as coder,
-        serving(coder.host, HubOptions(cwd=str(coder.folder))) as server,
+        serving(coder.host, BroadcastOptions(cwd=str(coder.folder))) as server,
         Site(coder, server).client() as page,
     ):
         await page.send("session.start", title="t", prompt="go", agent="blocking")

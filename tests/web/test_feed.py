@@ -8,7 +8,7 @@ import pytest
 
 from coderelay.protocol.asks import Allow
 from coderelay.protocol.queries import ReadMessages
-from coderelay.surfaces.web.hub import HubOptions
+from coderelay.surfaces.web.event_broadcast import BroadcastOptions
 from tests.house import house, story
 from tests.model_server import bash, by_history, call, hangs, proposes, says, script
 from tests.model_server.answers import Answer
@@ -134,8 +134,8 @@ async def test_b09_every_session_of_every_process_is_shown_unasked(tmp_path: Pat
     async with (
         house(tmp_path, answers) as terminal,
         house(tmp_path, script()) as second,
-        serving(terminal.host, HubOptions(cwd=str(tmp_path))) as one,
-        serving(second.host, HubOptions(cwd=str(tmp_path))) as two,
+        serving(terminal.host, BroadcastOptions(cwd=str(tmp_path))) as one,
+        serving(second.host, BroadcastOptions(cwd=str(tmp_path))) as two,
         Site(terminal, one).client() as page,
         Site(second, two).client() as other,
     ):

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from coderelay.client.client import Capabilities
-from coderelay.surfaces.web.hub import HubOptions
+from coderelay.surfaces.web.event_broadcast import BroadcastOptions
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.house import house, story
@@ -19,7 +19,7 @@ CoderOn = Callable[[ModelServerThread], Coder]
 @story
 async def test_x08_clients_are_told_what_enter_does_and_in_the_cowork_profile_it_stops(tmp_path: Path) -> None:
     async with house(tmp_path, script(says("one"), says("two"))) as inside:
-        options = HubOptions(cwd=str(inside.folder), input_while_running="steer")
+        options = BroadcastOptions(cwd=str(inside.folder), input_while_running="steer")
         for capabilities, expected in ((Capabilities(), "steer"), (Capabilities(profile="cowork"), "stop")):
             async with serving(inside.host, options, capabilities) as server, Site(inside, server).client() as page:
                 await page.send("session.start", prompt="go")

@@ -1,4 +1,4 @@
-"""The web server in this process, on a real socket and a real log, with a hub that sends back what it hears."""
+"""The web server in this process, on a real socket and a real log, with a broadcast that sends back what it hears."""
 
 import asyncio
 import json

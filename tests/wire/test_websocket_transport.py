@@ -6,8 +6,8 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosedOK
 from websockets.utils import accept_key
 
+from coderelay.surfaces.editor.websocket_transport import READY, WebSocketTransport
 from coderelay.wire.transport import Oversized
-from coderelay.wire.websocket_transport import READY, WebSocketTransport
 from tests.house import story
 from tests.patience import PATIENCE
 

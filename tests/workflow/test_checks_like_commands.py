@@ -11,10 +11,10 @@ import pytest
 
 from coderelay.app import App
 from coderelay.client.ask_view import full_text
-from coderelay.config.load import Config
+from coderelay.config.loaded_config import Config
 from coderelay.protocol.asks import Deny, PermissionAsk
 from coderelay.protocol.commands import Undone, UndoTurn
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from coderelay.workspace.sandbox.backend_detection import sandbox_backend
 from tests.coder_process import Coder
 from tests.conftest import Serve

@@ -26,7 +26,7 @@ from coderelay.agents.native.workflow.verification_after_edits import (
 from coderelay.protocol.asks import Allow, Deny
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.events import CallEnded
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from coderelay.session.fold import fold
 from coderelay.workspace.files.confined_files import ConfinedFiles
 from tests.house import house, story

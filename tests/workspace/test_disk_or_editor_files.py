@@ -11,8 +11,8 @@ from coderelay.protocol.calls import Seen
 from coderelay.protocol.errors import ToolFailed
 from coderelay.workspace.files.confined_files import ConfinedFiles, FileContent
 from coderelay.workspace.files.disk_or_editor_files import EditorFiles, Files, FilesOnDisk
+from coderelay.workspace.processes.command_runner import Processes
 from coderelay.workspace.processes.environment import command_environment
-from coderelay.workspace.processes.processes import Processes
 from coderelay.workspace.workspace import Workspace
 from tests.house import story
 

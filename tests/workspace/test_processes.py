@@ -15,8 +15,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from coderelay.workspace.processes.command_runner import CannotStart, FinishedCommand, Processes, ProcessesLost
 from coderelay.workspace.processes.environment import command_environment
-from coderelay.workspace.processes.processes import CannotStart, FinishedCommand, Processes, ProcessesLost
 from tests.patience import GROWING_LIMITS, PATIENCE
 
 ENV = {"PATH": os.environ["PATH"]}
@@ -27,14 +27,14 @@ trap '' TERM
 sleep 90 & echo $! > child
 setsid sleep 90 & echo $! > session
 ( setsid bash -c 'echo $$ > daemon; exec sleep 90' & )
-echo $PPID > keeper; cut -d' ' -f4 /proc/$PPID/stat > supervisor
+echo $PPID > subreaper; cut -d' ' -f4 /proc/$PPID/stat > supervisor
 echo $$ > leader; wait
 """
 MEMBERS = ("leader", "child", "session", "daemon")
-PARENTS = ("keeper", "supervisor")
+PARENTS = ("subreaper", "supervisor")
 OWNER = """
 import asyncio, sys
-from coderelay.workspace.processes.processes import Processes
+from coderelay.workspace.processes.command_runner import Processes
 asyncio.run(Processes().run(["bash", "-c", sys.argv[2]], cwd=sys.argv[1], env={"PATH": sys.argv[3]}, seconds=90))
 """
 RELAY = """
@@ -196,11 +196,11 @@ async def test_killing_the_supervisor_loses_its_commands_and_the_next_one_runs(t
 
 @linux
 @story
-async def test_killing_supervisor_and_keeper_together_left_three_processes(tmp_path: Path):
+async def test_killing_supervisor_and_subreaper_together_left_three_processes(tmp_path: Path):
     async with running_family(tmp_path) as (processes, task, pids):
-        for name in ("supervisor", "keeper"):  # in this order: a supervisor kills a keeper that is stopped
+        for name in ("supervisor", "subreaper"):  # in this order: a supervisor kills a subreaper that is stopped
             os.kill(pids[name], signal.SIGSTOP)  # so that neither can do anything about the other's death
-        for name in ("keeper", "supervisor"):
+        for name in ("subreaper", "supervisor"):
             os.kill(pids[name], signal.SIGKILL)
         with pytest.raises(ProcessesLost):
             await task
@@ -210,10 +210,10 @@ async def test_killing_supervisor_and_keeper_together_left_three_processes(tmp_p
 
 @linux
 @story
-async def test_killing_owner_supervisor_and_keeper_together_leaves_nothing_to_the_next_owner(tmp_path: Path):
+async def test_killing_owner_supervisor_and_subreaper_together_leaves_nothing_to_the_next_owner(tmp_path: Path):
     owner = await asyncio.create_subprocess_exec(sys.executable, "-c", OWNER, str(tmp_path), FAMILY, ENV["PATH"])
     pids = await family(tmp_path)
-    everybody = (pids["keeper"], pids["supervisor"], owner.pid)
+    everybody = (pids["subreaper"], pids["supervisor"], owner.pid)
     for number in (signal.SIGSTOP, signal.SIGKILL):
         for pid in everybody:
             with suppress(ProcessLookupError):  # the first to be killed may take another along
@@ -226,10 +226,10 @@ async def test_killing_owner_supervisor_and_keeper_together_leaves_nothing_to_th
 
 @linux
 @story
-async def test_killing_a_keeper_loses_its_command_only(tmp_path: Path):
+async def test_killing_a_subreaper_loses_its_command_only(tmp_path: Path):
     async with running_family(tmp_path) as (processes, task, pids):
         other = asyncio.create_task(bash(processes, "until test -e gate; do sleep 0.01; done", tmp_path))
-        os.kill(pids["keeper"], signal.SIGKILL)
+        os.kill(pids["subreaper"], signal.SIGKILL)
         with pytest.raises(ProcessesLost):
             await task
         await eventually(lambda: not living(pids))
@@ -347,7 +347,7 @@ def impostor(folder: Path, script: str) -> Processes:
     ids=["nothing", "half", "twice", "no-code", "no-number", "marshalled", "endless"],
 )
 @story
-async def test_a_reply_that_no_keeper_would_write_is_none_and_is_not_held(tmp_path: Path, reply: bytes):
+async def test_a_reply_that_no_subreaper_would_write_is_none_and_is_not_held(tmp_path: Path, reply: bytes):
     script = """
 control.send(b"!")
 _, (command, *_), _, _ = socket.recv_fds(control, 1, 4)
@@ -395,14 +395,14 @@ async def test_a_supervisor_that_does_not_answer_does_not_hold_the_end(
 
 @linux
 @story
-async def test_a_command_that_stops_its_keeper_is_lost_and_leaves_nothing(tmp_path: Path):
+async def test_a_command_that_stops_its_subreaper_is_lost_and_leaves_nothing(tmp_path: Path):
     async with commands() as processes:
         stop = "until [ -s daemon ]; do sleep 0.01; done; kill -STOP $PPID; sleep 90"
         with pytest.raises(ProcessesLost):
             await bash(processes, FAMILY.replace("wait", stop), tmp_path)
-        pids = {name: pid_in(tmp_path / name) for name in (*MEMBERS, "keeper")}
+        pids = {name: pid_in(tmp_path / name) for name in (*MEMBERS, "subreaper")}
         assert all(pids.values())
-        await eventually(lambda: not living(pids, (*MEMBERS, "keeper")))
+        await eventually(lambda: not living(pids, (*MEMBERS, "subreaper")))
         assert (await bash(processes, "echo next")).output == "next\n"
 
 

@@ -19,8 +19,8 @@ from coderelay.protocol.ids import CallId, SessionId, TurnId
 from coderelay.protocol.live_updates import Live
 from coderelay.protocol.query_results import CommandShown
 from coderelay.protocol.tool_specs import ToolSpec
+from coderelay.session.external_agent_calls import Continuation
 from coderelay.session.next_action import Action
-from coderelay.session.own_loop_agent_calls import Continuation
 from coderelay.session.state import SessionSettings, State
 from coderelay.workspace.processes.background_commands_interface import Background
 

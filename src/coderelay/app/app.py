@@ -16,7 +16,7 @@ from coderelay.app.configured_and_lent_mcp_servers import ConfiguredAndLentServe
 from coderelay.app.machine_query_sources import ThisMachine
 from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.config.detect.installed_agents import agents_on_path
-from coderelay.config.load import Config, CurrentConfig, language_of
+from coderelay.config.loaded_config import Config, CurrentConfig, language_of
 from coderelay.config.settings import AgentConfig, Settings
 from coderelay.host.cross_process_live_relay import LiveRelay
 from coderelay.host.folder_config import FolderConfigs
@@ -24,9 +24,9 @@ from coderelay.host.host import Host
 from coderelay.host.host_context import HostContext
 from coderelay.host.mcp_servers_interface import Servers
 from coderelay.host.resources_lent_by_clients import ResourcesLentByClients
-from coderelay.host.session_takeover import SessionTakeover
+from coderelay.host.session_ownership import SessionOwnership
 from coderelay.host.turn_snapshots_interface import TurnFiles
-from coderelay.host.workspaces import Workspaces
+from coderelay.host.turn_workspace_and_sandbox import Workspaces
 from coderelay.models.api_errors import FIRST_SECONDS
 from coderelay.models.model import Models
 from coderelay.models.model_registry import ModelRegistry
@@ -37,13 +37,13 @@ from coderelay.store.live_output_database import LiveOutputDatabase
 from coderelay.store.open_store import open_owners, open_store
 from coderelay.store.sqlite.lock_holder import when_unlocked
 from coderelay.store.store import Store
-from coderelay.tools.all_tools import TOOLS
 from coderelay.tools.bash import Bash, BashLimits
+from coderelay.tools.builtin_tools import TOOLS
 from coderelay.tools.skill import SkillTool
 from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
 from coderelay.tools.web_fetch import Fetch, WebFetch
-from coderelay.workspace.processes.processes import Processes
+from coderelay.workspace.processes.command_runner import Processes
 
 if TYPE_CHECKING:
     from coderelay.agents.native.turn_tools import ExtraTools
@@ -75,8 +75,8 @@ class App:
         path, url = self.config.database, self.config.database_url
         return open_store(path, url, SessionRows(), open_seconds=_OPEN_SECONDS, tell=lambda text: self.tell(text))
 
-    def takeover(self) -> SessionTakeover:
-        return SessionTakeover(open_owners(self.config.owners, self.config.database_url))
+    def takeover(self) -> SessionOwnership:
+        return SessionOwnership(open_owners(self.config.owners, self.config.database_url))
 
     def live_relay(self) -> LiveRelay:
         process = OwnerId(new_id())
@@ -97,7 +97,7 @@ class App:
         return BashLimits(settings.timeout_s, settings.output_bytes, settings.free_bytes)
 
     def page_fetch(self) -> Fetch:
-        from coderelay.http.checked_address_client import PageClient  # loaded when the first page is fetched
+        from coderelay.http.web_page_client import PageClient  # loaded when the first page is fetched
         from coderelay.tools.web.page_fetch import PageFetch
 
         return PageFetch(PageClient(self.env))

@@ -13,14 +13,14 @@ from coderelay.host.resources_lent_by_clients import ServerDescription
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.ids import SessionId
 from coderelay.session.state import State
-from coderelay.workspace.processes.processes import Processes
+from coderelay.workspace.processes.command_runner import Processes
 
 if TYPE_CHECKING:
     from coderelay.agents.native.turn_tools import ExtraTools
     from coderelay.tools.mcp.folder_servers import McpServers
     from coderelay.tools.mcp.mcp_tool import McpTool
     from coderelay.tools.mcp.restarting_server import ServerLimits
-    from coderelay.tools.mcp.server_pool import ServerPool
+    from coderelay.tools.mcp.servers_by_folder import ServerPool
 
 
 Lent = Mapping[str, LentServer]
@@ -67,8 +67,8 @@ class ConfiguredAndLentServers:
 
     def describe(self, server: LentServer, cwd: str) -> ServerDescription:
         """What a person is told of a server before it is used."""
-        from coderelay.tools.mcp.server_secrets import secrets_of, where_shown
-        from coderelay.tools.mcp.server_settings import mark_of
+        from coderelay.tools.mcp.secrets_in_server_settings import secrets_of, where_shown
+        from coderelay.tools.mcp.server_settings_interface import mark_of
 
         self._secrets.add(secrets_of(server))
         return ServerDescription(mark_of(server, cwd), self._secrets.hide(where_shown(server)))
@@ -87,7 +87,7 @@ class ConfiguredAndLentServers:
 
     def new_pool(self, limits: "ServerLimits") -> "ServerPool":
         from coderelay.http.client import HttpClient
-        from coderelay.tools.mcp.server_pool import ServerPool
+        from coderelay.tools.mcp.servers_by_folder import ServerPool
 
         return ServerPool(self._env, self._processes, self._secrets, partial(HttpClient, env=self._env), limits)
 

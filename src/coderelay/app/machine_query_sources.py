@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
 from coderelay.config.detect.installed_agents import agents_on_path
-from coderelay.config.load import Config
+from coderelay.config.loaded_config import Config
 from coderelay.host.folder_config import FolderConfigs
 from coderelay.host.mcp_servers_interface import Servers
 from coderelay.http.server_url import without_user
@@ -70,17 +70,17 @@ class ThisMachine:
         return DefaultsShown(found.agent, found.model, config.settings.mode, found.source)
 
     async def files_in(self, folder: str) -> FilesShown:
-        from coderelay.tools.search.mention_listing import list_folder
+        from coderelay.tools.search.mentionable_files import list_folder
 
         return await list_folder(folder)
 
     async def folders_in(self, folder: str, roots: Sequence[str], *, hidden: bool) -> FoldersShown:
-        from coderelay.workspace.files.subfolder_listing import list_folders
+        from coderelay.workspace.files.folder_picker_listing import list_folders
 
         return await asyncio.to_thread(list_folders, folder, roots, hidden=hidden)
 
     async def file_text(self, folders: Sequence[str], path: str, most_bytes: int) -> FileShown:
-        from coderelay.tools.search.mention_listing import file_text
+        from coderelay.tools.search.mentionable_files import file_text
 
         return await file_text(folders, path, most_bytes)
 

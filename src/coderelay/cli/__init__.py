@@ -5,13 +5,13 @@ import os
 import sys
 
 from coderelay import __version__
-from coderelay.surfaces import standard_streams
+from coderelay.surfaces import nonblocking_standard_streams
 
 
 def run() -> None:
     """The entry point of the installed `coder`. Exits without tearing down the interpreter, which takes as long as a
     short turn; everything that must be closed has been closed by then."""
-    standard_streams.install()
+    nonblocking_standard_streams.install()
     try:
         code = main()
     except SystemExit as left:  # argparse has printed the error, the help or the version
@@ -19,12 +19,12 @@ def run() -> None:
     except BrokenPipeError:
         code = 0  # `finish` turns it into an exit code
     except KeyboardInterrupt:
-        standard_streams.hurry()
+        nonblocking_standard_streams.hurry()
         code = 130
     except Exception as error:  # noqa: BLE001  # printed as Python does it, but `finish` waits until all is written
         sys.excepthook(type(error), error, error.__traceback__)
         code = 1
-    os._exit(standard_streams.finish(code))
+    os._exit(nonblocking_standard_streams.finish(code))
 
 
 def main() -> int:
@@ -33,9 +33,9 @@ def main() -> int:
     if arguments in (["--version"], ["-V"]):
         sys.stdout.write(f"coder {__version__}\n")
         return 0
-    from coderelay.cli.startup.ctrl_c import exit_on_ctrl_c  # not needed for --version
+    from coderelay.cli.startup.event_loop_and_ctrl_c import exit_on_ctrl_c  # not needed for --version
     from coderelay.client.i18n import speak
-    from coderelay.protocol.language_files import locale_language
+    from coderelay.protocol.translation_files import locale_language
 
     exit_on_ctrl_c()
     speak(os.environ.get("CODER_LANG") or locale_language(os.environ))  # until the settings are known

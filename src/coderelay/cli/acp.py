@@ -10,12 +10,12 @@ import sys
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from coderelay.cli.startup.ctrl_c import INTERRUPTED, is_ignored, run_loop
 from coderelay.cli.startup.current_person import current_person
+from coderelay.cli.startup.event_loop_and_ctrl_c import INTERRUPTED, is_ignored, run_loop
 from coderelay.cli.startup.localized_argument_parser import HelpText, LocalizedArgumentParser
 from coderelay.cli.startup.open_app import new_app
 from coderelay.client.client import EDITOR, Client
-from coderelay.client.coder_error_text import error_in_words
+from coderelay.client.error_text import error_in_words
 from coderelay.client.i18n import t
 from coderelay.protocol.errors import CoderError
 from coderelay.surfaces.editor.editor_connection import EditorConnection

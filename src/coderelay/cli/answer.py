@@ -22,7 +22,7 @@ from coderelay.protocol.commands import AnswerAsk, Answered, OpenSession
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import FindAsk, ShowSession, WhyNotRun, WhyWaiting
 from coderelay.surfaces.headless.exit_codes import PARKED
-from coderelay.surfaces.headless.print_open_turns import print_open_turns
+from coderelay.surfaces.headless.open_turn_follower import print_open_turns
 
 
 def main(arguments: list[str]) -> int:

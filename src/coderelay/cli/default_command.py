@@ -6,7 +6,6 @@ import stat
 import sys
 
 from coderelay import __version__
-from coderelay.cli.startup.folder_arguments import folder_gone_message, is_broad, resolved
 from coderelay.cli.startup.localized_argument_parser import (
     AGENTS,
     PICK,
@@ -14,6 +13,7 @@ from coderelay.cli.startup.localized_argument_parser import (
     HelpText,
     LocalizedArgumentParser,
 )
+from coderelay.cli.startup.real_folder_path import folder_gone_message, is_broad, resolved
 from coderelay.client.i18n import t
 from coderelay.protocol.modes import MODE_NAMES, MODES
 
@@ -146,13 +146,13 @@ def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
     if options.resume == PICK and (prompt is not None or not is_terminal()):
         parser().error(t("--resume needs a session ID here; `coder sessions` lists all sessions"))
     if prompt is None and is_terminal():
-        from coderelay.cli.startup.ctrl_c import CtrlCAsException
+        from coderelay.cli.startup.event_loop_and_ctrl_c import CtrlCAsException
         from coderelay.surfaces.terminal.input.early_keys import keep_early_keys
 
         with CtrlCAsException(), keep_early_keys():
-            from coderelay.cli.startup import instant_prompt
+            from coderelay.cli.startup import prompt_before_app
 
-            return instant_prompt.run(options, folder)
+            return prompt_before_app.run(options, folder)
     from coderelay.cli.startup.run_headless_or_plain_repl import run_without_terminal
 
     return run_without_terminal(options, folder, prompt)
@@ -161,7 +161,7 @@ def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
 def _why_not_in(folder: str) -> str:
     """Why `coder` may not start in this broad folder; empty if the person has agreed to it."""
     from coderelay.cli.startup.home_folder_consent import check_broad_folder  # few people start there
-    from coderelay.client.coder_error_text import error_in_words
+    from coderelay.client.error_text import error_in_words
     from coderelay.protocol.errors import CoderError
 
     try:
@@ -184,7 +184,7 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, str, str | None]:
     coder = parser()
     options, unknown = coder.parse_known_args(arguments)
     if unknown:
-        from coderelay.cli.startup.unknown_argument_hints import unknown_arguments  # for errors only
+        from coderelay.cli.startup.other_agents_argument_hints import unknown_arguments  # for errors only
 
         coder.error(unknown_arguments(unknown, options.path or "", coder.option_names()))
     if options.resume is not None and options.latest:
@@ -237,7 +237,7 @@ def _command_of_others(given: str) -> str:
     """What to use instead of a word that is a subcommand of another tool; empty if it is none."""
     if len(given.split()) > 1:
         return ""
-    from coderelay.cli.startup.unknown_argument_hints import command_of_others  # a prompt of one word is rare
+    from coderelay.cli.startup.other_agents_argument_hints import command_of_others  # a prompt of one word is rare
 
     return command_of_others(given)
 
@@ -251,7 +251,7 @@ def _near(given: str) -> list[str]:
 def _no_folder(folder: str, options: argparse.Namespace) -> str:
     given = options.path or ""
     if options.latest and "=" in given:
-        from coderelay.cli.startup.unknown_argument_hints import codex_setting  # for errors only
+        from coderelay.cli.startup.other_agents_argument_hints import codex_setting  # for errors only
 
         return codex_setting(given)
     if near := _near(given):

@@ -14,14 +14,14 @@ import msgspec
 from msgspec import Struct
 
 from coderelay import __version__
-from coderelay.cli.startup.ctrl_c import run_loop
+from coderelay.cli.startup.event_loop_and_ctrl_c import run_loop
 from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser
 from coderelay.cli.startup.python_gc import enable_garbage_collection
 from coderelay.client.i18n import retell, speak, t
 from coderelay.client.text_width import padded, width_of
 from coderelay.config.detect.installed_agents import PROGRAMS, agents_on_path
 from coderelay.config.detect.model_detection import GUIDE, DetectedModel, detect
-from coderelay.config.load import Config, home_of, load
+from coderelay.config.loaded_config import Config, home_of, load
 from coderelay.http.server_url import parse_address
 from coderelay.models.known_providers import KNOWN
 from coderelay.models.local.installed_weights import WeightsFolder
@@ -31,7 +31,7 @@ from coderelay.protocol.errors import CannotRun, CoderError, StoreFailed
 from coderelay.protocol.install_command import install_command
 from coderelay.protocol.translatable import encode_plain, say
 from coderelay.store.sqlite.open_file import check_file
-from coderelay.surfaces.standard_streams import write_json
+from coderelay.surfaces.nonblocking_standard_streams import write_json
 from coderelay.workspace.sandbox.backend_detection import detect_sandbox
 
 _DATABASE_SECONDS = 3.0

@@ -15,26 +15,26 @@ from importlib.util import find_spec
 from msgspec import Struct
 
 from coderelay.app import App
-from coderelay.cli.startup.ctrl_c import INTERRUPTED, run_loop
 from coderelay.cli.startup.current_person import current_person
+from coderelay.cli.startup.event_loop_and_ctrl_c import INTERRUPTED, run_loop
 from coderelay.cli.startup.localized_argument_parser import HelpText, LocalizedArgumentParser, port_number
 from coderelay.cli.startup.open_app import new_app
 from coderelay.cli.startup.server_stop_signals import stop_on_signals
 from coderelay.client.client import NO_CAPABILITIES
-from coderelay.client.coder_error_text import error_in_words
+from coderelay.client.error_text import error_in_words
 from coderelay.client.i18n import t
-from coderelay.config.load import Config
+from coderelay.config.loaded_config import Config
 from coderelay.config.settings import FeishuConfig
 from coderelay.host.host import Host
 from coderelay.protocol.errors import BadInput, CannotRun, CoderError
 from coderelay.protocol.install_command import install_command
 from coderelay.protocol.translatable import say
 from coderelay.protocol.wall_clock import now
-from coderelay.surfaces import standard_streams
+from coderelay.surfaces import nonblocking_standard_streams
 from coderelay.surfaces.feishu.access_rules import AccessRules
 from coderelay.surfaces.feishu.account_links import CODE_SECONDS, Links
+from coderelay.surfaces.feishu.bot_options import BotOptions
 from coderelay.surfaces.feishu.card_record import DeadLetter, dead_letters
-from coderelay.surfaces.feishu.chat_options import BotOptions
 
 _DOMAINS = {"feishu": "https://open.feishu.cn", "lark": "https://open.larksuite.com"}
 _WEBHOOK_PORT = 8788
@@ -43,14 +43,14 @@ _LINK_PAUSE = 1.0
 
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
-    standard_streams.write_behind()
+    nonblocking_standard_streams.write_behind()
     try:
         return run_loop(_run(options, new_app()))
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return 1
     except KeyboardInterrupt:
-        standard_streams.hurry()
+        nonblocking_standard_streams.hurry()
         return INTERRUPTED
 
 
@@ -93,7 +93,7 @@ async def _serve(options: argparse.Namespace, app: App, host: Host, settings: Fe
     chat_options = _chat_options(app, settings)
     _check_library()
     from coderelay.surfaces.feishu.bot import Bot, BotTiming, WebhookOptions  # these load lark-oapi
-    from coderelay.surfaces.feishu.chat_service import ChatService
+    from coderelay.surfaces.feishu.chat_side_assembly import ChatSide
     from coderelay.surfaces.feishu.lark_api import AppCredentials
     from coderelay.surfaces.feishu.webhook import WebhookSecrets, listen
 
@@ -106,7 +106,7 @@ async def _serve(options: argparse.Namespace, app: App, host: Host, settings: Fe
         AppCredentials(app_id, secret, _domain(settings.domain)),
         settings.tenant or "",
         key_values,
-        lambda outbox: ChatService(client, key_values, outbox, chat_options),
+        lambda outbox: ChatSide(client, key_values, outbox, chat_options),
         _Announcement(None if webhook is None else webhook.listening.getsockname()[1]).tell,
         BotTiming(
             lease_ms=int(float(os.environ.get("CODER_FEISHU_LEASE_SECONDS") or 15) * 1000),

@@ -9,16 +9,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from coderelay.app import App
-from coderelay.cli.startup.ctrl_c import run_loop
-from coderelay.cli.startup.folder_arguments import real_folder
+from coderelay.cli.startup.event_loop_and_ctrl_c import run_loop
 from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser
 from coderelay.cli.startup.open_app import new_app
-from coderelay.client.coder_error_text import error_in_words
+from coderelay.cli.startup.real_folder_path import real_folder
+from coderelay.client.error_text import error_in_words
 from coderelay.client.i18n import retell, t
 from coderelay.config.config_paths import person_file
-from coderelay.config.display_path import display_path, escaped
 from coderelay.config.edit_config import add_server, remove_server
-from coderelay.config.load import home_of
+from coderelay.config.loaded_config import home_of
+from coderelay.config.terminal_safe_text import display_path, escaped
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.query_results import ServerRow
 from coderelay.protocol.translatable import join_texts, say

@@ -6,10 +6,10 @@ import shutil
 import sys
 import time
 
-from coderelay.cli.startup.ctrl_c import CtrlCAsException
+from coderelay.cli.startup.event_loop_and_ctrl_c import CtrlCAsException
 from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser
 from coderelay.cli.startup.python_gc import enable_garbage_collection
-from coderelay.client.coder_error_text import error_in_words
+from coderelay.client.error_text import error_in_words
 from coderelay.client.i18n import retell, t
 from coderelay.client.typed_answer_parser import agrees
 from coderelay.models.known_providers import KNOWN
@@ -17,7 +17,7 @@ from coderelay.models.local.downloadable_weights import Download, find_offer, of
 from coderelay.models.local.installed_weights import Weights, WeightsFolder, check_gguf, check_name, models_folder
 from coderelay.models.local.weights_installation import Progress, install
 from coderelay.protocol.errors import BadInput, CoderError
-from coderelay.surfaces.standard_streams import draw
+from coderelay.surfaces.nonblocking_standard_streams import draw
 
 _BAR = 24
 _USAGE = 2

@@ -9,23 +9,23 @@ from itertools import groupby
 import msgspec
 
 from coderelay.cli.startup.current_person import current_person
-from coderelay.cli.startup.folder_arguments import is_broad, real_folder
 from coderelay.cli.startup.home_folder_consent import broad_in_words
 from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser
 from coderelay.cli.startup.open_app import new_app, run_with_app
-from coderelay.client.coder_error_text import error_in_words
+from coderelay.cli.startup.real_folder_path import is_broad, real_folder
+from coderelay.client.error_text import error_in_words
 from coderelay.client.find_session import session_by_id
 from coderelay.client.i18n import retell, t
 from coderelay.client.permission_ask_text import approval_in_words
 from coderelay.client.typed_answer_parser import agrees
-from coderelay.config.display_path import display_path, escaped
-from coderelay.config.load import home_of
+from coderelay.config.loaded_config import home_of
+from coderelay.config.terminal_safe_text import display_path, escaped
 from coderelay.config.trust import agree_to_broad, is_agreed_to, trust, untrust
 from coderelay.config.trust_review import review_folder
 from coderelay.host.host import Host
 from coderelay.host.shell_command_disk_facts import facts_about
 from coderelay.policy.shell.command_verdict import CommandVerdict, judge_command
-from coderelay.policy.shell.disk_facts import DiskFacts
+from coderelay.policy.shell.disk_fact_types import DiskFacts
 from coderelay.policy.shell.requested_rights import rights_of
 from coderelay.protocol.commands import RevokeApproval
 from coderelay.protocol.errors import BadInput, CoderError, UnknownApproval
@@ -33,9 +33,9 @@ from coderelay.protocol.ids import APPROVALS, the_id_meant
 from coderelay.protocol.modes import MODE_NAMES
 from coderelay.protocol.queries import ListApprovals
 from coderelay.protocol.query_results import UntrustedSetting, UntrustedText
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from coderelay.protocol.translatable import encode_plain
-from coderelay.surfaces.standard_streams import write_json
+from coderelay.surfaces.nonblocking_standard_streams import write_json
 
 
 def main(arguments: list[str]) -> int:

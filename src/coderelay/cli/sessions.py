@@ -8,21 +8,21 @@ from typing import Any
 
 import msgspec
 
-from coderelay.cli.startup.ctrl_c import CtrlCAsException
 from coderelay.cli.startup.current_person import current_person
-from coderelay.cli.startup.folder_arguments import real_folder
+from coderelay.cli.startup.event_loop_and_ctrl_c import CtrlCAsException
 from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser
 from coderelay.cli.startup.open_app import run_with_app
+from coderelay.cli.startup.real_folder_path import real_folder
 from coderelay.client.changed_files_text import changed_line
-from coderelay.client.coder_error_text import error_in_words
+from coderelay.client.error_text import error_in_words
 from coderelay.client.find_session import session_by_id
 from coderelay.client.i18n import retell, speak, t
 from coderelay.client.text_width import padded
 from coderelay.client.todo_text import background_line
 from coderelay.client.views.cowork_message_parser import blocks_of, read_message, result_content
 from coderelay.client.visible_text import visible
-from coderelay.config.display_path import display_path
-from coderelay.config.load import load
+from coderelay.config.loaded_config import load
+from coderelay.config.terminal_safe_text import display_path
 from coderelay.host.host import Host
 from coderelay.protocol.commands import DeleteSession, Unchanged
 from coderelay.protocol.errors import BadInput, CoderError, UnknownSession
@@ -39,7 +39,7 @@ from coderelay.protocol.queries import (
     WhyWaiting,
 )
 from coderelay.protocol.translatable import encode_plain
-from coderelay.surfaces.standard_streams import write_json
+from coderelay.surfaces.nonblocking_standard_streams import write_json
 
 
 def main(arguments: list[str]) -> int:

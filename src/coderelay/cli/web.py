@@ -9,21 +9,21 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from coderelay.app import App
-from coderelay.cli.startup.ctrl_c import INTERRUPTED, run_loop
 from coderelay.cli.startup.current_person import current_person
+from coderelay.cli.startup.event_loop_and_ctrl_c import INTERRUPTED, run_loop
 from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser, port_number
 from coderelay.cli.startup.open_app import new_app
 from coderelay.cli.startup.server_stop_signals import stop_on_signals
 from coderelay.client.client import Capabilities
-from coderelay.client.coder_error_text import error_in_words
+from coderelay.client.error_text import error_in_words
 from coderelay.client.i18n import t
 from coderelay.config.settings import WebConfig
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.translatable import say
-from coderelay.surfaces import standard_streams
+from coderelay.surfaces import nonblocking_standard_streams
 from coderelay.surfaces.local_listener import WEB_PORT, listen
+from coderelay.surfaces.web.event_broadcast import BroadcastOptions, EventBroadcast
 from coderelay.surfaces.web.http_api import link_of
-from coderelay.surfaces.web.hub import EventHub, HubOptions
 from coderelay.surfaces.web.routes import routes
 from coderelay.surfaces.web.server import serve
 from coderelay.surfaces.web.token_and_login_links import Token, given_token, kept_token
@@ -38,14 +38,14 @@ def main(arguments: list[str]) -> int:
 
 
 def run_command(running: Coroutine[Any, Any, int]) -> int:
-    standard_streams.write_behind()
+    nonblocking_standard_streams.write_behind()
     try:
         return run_loop(running)
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return 1
     except KeyboardInterrupt:
-        standard_streams.hurry()
+        nonblocking_standard_streams.hurry()
         return INTERRUPTED
 
 
@@ -84,14 +84,14 @@ async def run_server(
     try:
         await host.check()
         client = host.connect(Capabilities(profile=settings.web.profile or ""))
-        options = HubOptions(_folder(), settings.input_while_running)
-        hub = EventHub(client, current_person("web"), options)
-        await hub.start()
+        options = BroadcastOptions(_folder(), settings.input_while_running)
+        broadcast = EventBroadcast(client, current_person("web"), options)
+        await broadcast.start()
         stopped = stop_on_signals()
         watching = None if ended is None else asyncio.create_task(_set_after(ended(), stopped))
         try:
             await serve(
-                routes(client, hub, token, _roots(settings.web), listening.url, _folder()),
+                routes(client, broadcast, token, _roots(settings.web), listening.url, _folder()),
                 listening,
                 token,
                 until=stopped.wait(),
@@ -101,7 +101,7 @@ async def run_server(
         finally:
             if watching is not None:
                 watching.cancel()
-            await hub.close()
+            await broadcast.close()
     finally:
         await app.close(host)
     return 0

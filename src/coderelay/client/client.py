@@ -12,7 +12,7 @@ from coderelay.protocol.ids import SessionId
 from coderelay.protocol.key_value_store import KeyValueStore
 from coderelay.protocol.live_updates import Live
 from coderelay.protocol.queries import Query, Value
-from coderelay.protocol.session_setting_types import Profile
+from coderelay.protocol.session_setting_values import Profile
 
 
 class Capabilities(Struct, frozen=True):

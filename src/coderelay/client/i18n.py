@@ -5,7 +5,7 @@ The process has a language, which the command line speaks. A connection may have
 that English does not need.
 """
 
-from coderelay.protocol.language_files import LANGUAGES, read_language
+from coderelay.protocol.translation_files import LANGUAGES, read_language
 
 TYPE_CHECKING = False  # like typing.TYPE_CHECKING; typing takes longer to load than this file
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def retell(text: str, said: "Translatable | None" = None) -> str:
     language = current_language()
     if language == "en":
         return text
-    from coderelay.client.template_translation import translate  # not needed for English
+    from coderelay.client.log_message_translation import translate  # not needed for English
 
     return translate(text, said, language)
 

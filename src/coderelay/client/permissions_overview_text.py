@@ -4,7 +4,7 @@ from coderelay.client.i18n import retell, t
 from coderelay.client.permission_ask_text import approval_in_words, sandbox_in_words
 from coderelay.client.text_width import padded, width_of
 from coderelay.protocol.query_results import PermissionsShown
-from coderelay.protocol.session_setting_types import Profile
+from coderelay.protocol.session_setting_values import Profile
 
 _CELLS = {"allow": "allow", "sandboxed": "allow in the sandbox, else ask", "ask": "ask", "deny": "deny"}
 

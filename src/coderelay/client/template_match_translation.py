@@ -7,9 +7,9 @@ which come without a template. Every text of ours that is made today has one; se
 import re
 from functools import cache
 
-from coderelay.client.built_in_tool_specs import tool_specs
-from coderelay.protocol.language_files import read_language
+from coderelay.client.lazy_tool_specs import tool_specs
 from coderelay.protocol.tool_specs import first_sentence
+from coderelay.protocol.translation_files import read_language
 
 _PLACE = re.compile(r"\{(\w+)\}")
 _BETWEEN = ("; ", ", ")

@@ -18,7 +18,7 @@ from coderelay.protocol.asks import (
 )
 from coderelay.protocol.calls import Question
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.language_files import LANGUAGES, read_language
+from coderelay.protocol.translation_files import LANGUAGES, read_language
 
 _PERMISSION: dict[str, Decision] = {
     **dict.fromkeys(("y", "yes", "allow", "once"), Allow()),

@@ -8,10 +8,10 @@ from typing import cast
 
 import msgspec
 
-from coderelay.config.display_path import display_path, escaped
-from coderelay.config.json_tree_checks import Tree, count_keys, holds_null
+from coderelay.config.json_nulls_and_nesting import Tree, count_keys, holds_null
 from coderelay.config.secrets_in_settings import refuse_secrets
 from coderelay.config.settings import PermissionsConfig, Settings
+from coderelay.config.terminal_safe_text import display_path, escaped
 from coderelay.policy.rules import EXPECTED, InvalidRule, read_rule
 from coderelay.protocol.errors import BadInput
 
@@ -77,13 +77,13 @@ def _join(tree: Tree, more: Tree) -> bool:
 
 
 def _about_text(content: bytes, file: str) -> BadInput:
-    from coderelay.config.validation_errors import about_text  # loaded only if something is wrong
+    from coderelay.config.config_error_messages import about_text  # loaded only if something is wrong
 
     return about_text(content, file)
 
 
 def _about_value(tree: Tree, file: str) -> BadInput:
-    from coderelay.config.validation_errors import about_value  # loaded only if something is wrong
+    from coderelay.config.config_error_messages import about_value  # loaded only if something is wrong
 
     return about_value(tree, file)
 
@@ -92,7 +92,7 @@ def refuse_odd_rules(written: PermissionsConfig, file: str) -> None:
     """Raises BadInput for a rule that cannot be parsed: such a rule would protect nobody."""
     if not (written.allow or written.ask or written.deny):
         return
-    from coderelay.tools.all_tools import SPECS  # most people have no rules, and then the tools are not needed
+    from coderelay.tools.builtin_tools import SPECS  # most people have no rules, and then the tools are not needed
 
     for name, texts in (("allow", written.allow), ("ask", written.ask), ("deny", written.deny)):
         for number, text in enumerate(texts):

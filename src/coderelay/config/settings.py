@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from msgspec import Meta, Struct
 
 from coderelay.models.provider_settings import ProviderSettings
-from coderelay.protocol.language_files import LANGUAGES
-from coderelay.protocol.session_setting_types import Mode, Persistence, Preset
+from coderelay.protocol.session_setting_values import Mode, Persistence, Preset
+from coderelay.protocol.translation_files import LANGUAGES
 
 if TYPE_CHECKING:
     Language = str

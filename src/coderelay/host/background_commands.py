@@ -7,7 +7,7 @@ from weakref import WeakValueDictionary
 from msgspec.structs import replace
 
 from coderelay.host.loaded_session import LoadedSession
-from coderelay.host.session_takeover import SessionTakeover
+from coderelay.host.session_ownership import SessionOwnership
 from coderelay.protocol.asks import By
 from coderelay.protocol.background_commands import BackgroundRow, End, Exited, Gone, StoppedBy
 from coderelay.protocol.commands import Accepted, Outcome, StopBackground, Unchanged
@@ -17,7 +17,7 @@ from coderelay.protocol.ids import BackgroundId, SessionId
 from coderelay.session import background_commands, decide
 from coderelay.session.state import BackgroundCommand, State
 from coderelay.workspace.processes.background_commands_interface import BackgroundStatus
-from coderelay.workspace.processes.processes import CannotStart, ProcessesLost, RunningCommand
+from coderelay.workspace.processes.command_runner import CannotStart, ProcessesLost, RunningCommand
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ _STOP_SECONDS = 15.0  # seconds, in whichever process runs the command
 class BackgroundCommands:
     """The background commands of all sessions in this process. Those of a session are forgotten with it."""
 
-    def __init__(self, takeover: SessionTakeover) -> None:
+    def __init__(self, takeover: SessionOwnership) -> None:
         self._takeover = takeover
         self._sessions: WeakValueDictionary[SessionId, SessionBackground] = WeakValueDictionary()
 

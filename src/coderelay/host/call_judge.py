@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from coderelay.client.built_in_tool_specs import tool_specs
+from coderelay.client.lazy_tool_specs import tool_specs
+from coderelay.host.ask_about_call import ask_about
 from coderelay.host.folder_config import FolderConfig, FolderConfigs
 from coderelay.host.loaded_sessions import LoadedSessions
-from coderelay.host.new_ask import ask_about
-from coderelay.policy.approvals import ANY_MACHINE, SANDBOXES, in_force
 from coderelay.policy.judge import Policy, Verdict, judge
 from coderelay.policy.preset_tables import Permission, matrix_in_words, table_of
-from coderelay.policy.shell.disk_facts import NO_FACTS, DiskFacts
+from coderelay.policy.remembered_approvals import ANY_MACHINE, SANDBOXES, in_force
+from coderelay.policy.shell.disk_fact_types import NO_FACTS, DiskFacts
 from coderelay.protocol.asks import Allow, Approval, EditMode, PermissionAsk
 from coderelay.protocol.calls import Call, Denied, Need
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import Judged
 from coderelay.protocol.ids import new_ask_id
 from coderelay.protocol.query_results import PermissionsShown
-from coderelay.protocol.session_setting_types import Mode, Profile
+from coderelay.protocol.session_setting_values import Mode, Profile
 from coderelay.protocol.translatable import say
 from coderelay.protocol.wall_clock import now
 from coderelay.session.outcome_without_running import Rejudge, outcome_without_running

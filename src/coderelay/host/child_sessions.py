@@ -6,8 +6,8 @@ from contextlib import suppress
 
 from msgspec.structs import replace
 
-from coderelay.client.built_in_tool_specs import tool_specs
-from coderelay.client.model_name_and_agent import with_provider
+from coderelay.client.lazy_tool_specs import tool_specs
+from coderelay.client.model_provider_and_agent import with_provider
 from coderelay.host.host_context import HostContext, Send
 from coderelay.host.loaded_session import LoadedSession
 from coderelay.host.tool_list_intersection import tools_in_both

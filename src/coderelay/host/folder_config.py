@@ -9,9 +9,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.client.built_in_tool_specs import tool_specs
+from coderelay.client.lazy_tool_specs import tool_specs
 from coderelay.config.config_paths import text_folders
-from coderelay.config.load import Config, CurrentConfig
+from coderelay.config.loaded_config import Config, CurrentConfig
 from coderelay.config.settings import Settings
 from coderelay.policy.judge import Policy, judge
 from coderelay.policy.rules import Rule, Rules, is_about_paths, read_rules
@@ -19,8 +19,8 @@ from coderelay.policy.secrets.masking import Secrets, worth_hiding
 from coderelay.protocol.calls import Need
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.query_results import SettingShown, SkillsShown, SubagentsShown, TrustShown
-from coderelay.protocol.session_setting_types import Mode
-from coderelay.workspace.processes.processes import Processes
+from coderelay.protocol.session_setting_values import Mode
+from coderelay.workspace.processes.command_runner import Processes
 
 if TYPE_CHECKING:
     from coderelay.config.skills_and_commands.skill_and_command_lookup import SkillAndCommandLookup

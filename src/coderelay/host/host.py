@@ -10,16 +10,16 @@ from coderelay.client.client import NO_CAPABILITIES, Capabilities
 from coderelay.client.lent_resource_types import Lent
 from coderelay.host import can_run
 from coderelay.host.ask_queries import answer_ask_query, permissions_open
+from coderelay.host.client_with_capabilities import Connection
 from coderelay.host.feed import Feed
 from coderelay.host.host_context import HostContext
 from coderelay.host.loaded_session import LoadedSession
 from coderelay.host.session_command_dispatch import answer, carry_out
 from coderelay.host.session_family import children_of, waits_for
-from coderelay.host.session_file import export_state, write_session_file
+from coderelay.host.session_json_export import export_state, write_session_file
 from coderelay.host.session_list import without_children
-from coderelay.host.session_supervisor import SessionSupervisor
-from coderelay.host.surface_connection import Connection
-from coderelay.policy.approvals import ANY_MACHINE, approval_of
+from coderelay.host.worker_supervisor import WorkerSupervisor
+from coderelay.policy.remembered_approvals import ANY_MACHINE, approval_of
 from coderelay.protocol.asks import Allow, Approval, DenyAndStop, PermissionAsk
 from coderelay.protocol.commands import (
     Accepted,
@@ -90,7 +90,7 @@ from coderelay.protocol.queries import (
     WhyNotRun,
     WhyWaiting,
 )
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from coderelay.protocol.wall_clock import now
 from coderelay.session import decide
 from coderelay.session.children import open_tasks, tasks
@@ -99,7 +99,7 @@ from coderelay.session.state import State, todos
 
 if TYPE_CHECKING:
     from coderelay.host.child_sessions import ChildSessions
-    from coderelay.host.machine_queries import MachineQuery
+    from coderelay.host.local_machine_queries import MachineQuery
     from coderelay.host.session_queries import SessionQuery
 
 
@@ -114,7 +114,7 @@ class Host:
         self.store = context.store
         self.load = context.sessions.load
         self._sessions = context.sessions
-        self._supervisor = SessionSupervisor(context, lambda command: self.send(command))  # tests replace `send`
+        self._supervisor = WorkerSupervisor(context, lambda command: self.send(command))  # tests replace `send`
         self._is_closed = False
 
     async def check(self) -> None:
@@ -328,7 +328,9 @@ class Host:
         return await answer_session_query(query, state, self.context)
 
     async def _answer_about_machine(self, query: "MachineQuery") -> object:
-        from coderelay.host.machine_queries import answer_machine_query  # imported late: only people ask for this
+        from coderelay.host.local_machine_queries import (
+            answer_machine_query,  # imported late: only people ask for this
+        )
 
         session = None if isinstance(query, ShowDefaults | ListFolders | ListRecentFolders) else query.session
         state = None if session is None else (await self.load(session)).state

@@ -13,17 +13,17 @@ from coderelay.host.cross_process_live_relay import LiveRelay
 from coderelay.host.folder_config import FolderConfigs
 from coderelay.host.loaded_sessions import LoadedSessions
 from coderelay.host.resources_lent_by_clients import ResourcesLentByClients
-from coderelay.host.session_takeover import SessionTakeover
+from coderelay.host.session_ownership import SessionOwnership
 from coderelay.host.turn_snapshots_interface import OpenTurnFiles
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.commands import Command, Outcome
 from coderelay.protocol.ids import SessionId
 from coderelay.store.store import Store
-from coderelay.workspace.processes.processes import Processes
+from coderelay.workspace.processes.command_runner import Processes
 
 if TYPE_CHECKING:
     from coderelay.host.background_commands import BackgroundCommands
-    from coderelay.host.machine_queries import Machine
+    from coderelay.host.local_machine_queries import Machine
 
 
 Send = Callable[[Command], Awaitable[Outcome]]
@@ -34,7 +34,7 @@ class HostContext(Struct, frozen=True, dict=True):
     """Made once by `app`; the host passes it on to its workers, and they to their turns."""
 
     store: Store
-    takeover: SessionTakeover
+    takeover: SessionOwnership
     live_relay: LiveRelay
     agents: Mapping[str, Agent]
     folders: FolderConfigs

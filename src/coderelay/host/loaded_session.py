@@ -8,7 +8,7 @@ from coderelay.protocol.errors import HeadMoved
 from coderelay.protocol.events import AnyEvent, CallEnded, MessageAdded, PartialsKept, Recorded, TurnEnded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live_updates import Live, Notice, OutputDelta, Placed, TextDelta, ThinkingDelta, about, join
-from coderelay.session import agent_program_messages
+from coderelay.session import verbatim_agent_messages
 from coderelay.session.fold import apply
 from coderelay.session.state import State
 from coderelay.store.store import Store
@@ -110,7 +110,7 @@ class LoadedSession:
     async def _append(self, decide: Decide, epoch: int | None) -> list[Recorded]:
         async with self._lock:
             while True:
-                events = agent_program_messages.mark(self.state, decide(self.state))
+                events = verbatim_agent_messages.mark(self.state, decide(self.state))
                 if not events:
                     return []
                 try:

@@ -3,14 +3,14 @@
 import os
 
 from coderelay.config.settings import Settings
-from coderelay.host.agent_turn import AgentTurn
 from coderelay.host.host_context import HostContext
+from coderelay.host.turn_lent_to_agent import AgentTurn
 from coderelay.protocol.calls import Call, CommandEnd, Failed, Finished
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.translatable import say
 from coderelay.session.next_action import Finish, RunCall
-from coderelay.workspace.processes.command_result import CannotStart, ProcessesLost
-from coderelay.workspace.processes.command_result import FinishedCommand as Ended
+from coderelay.workspace.processes.command_result_and_errors import CannotStart, ProcessesLost
+from coderelay.workspace.processes.command_result_and_errors import FinishedCommand as Ended
 from coderelay.workspace.processes.environment import own_environment
 from coderelay.workspace.processes.find_program import find_program
 

@@ -39,7 +39,7 @@ from coderelay.protocol.commands import (
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import AnyEvent
 from coderelay.protocol.ids import AskId
-from coderelay.protocol.session_setting_types import Preset
+from coderelay.protocol.session_setting_values import Preset
 from coderelay.protocol.translatable import say
 from coderelay.session import decide
 from coderelay.session.settings_changes import Facts, configure

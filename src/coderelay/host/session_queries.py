@@ -4,7 +4,7 @@ window is."""
 from msgspec.structs import replace
 
 from coderelay.agents.agent import Agent, Description
-from coderelay.client.built_in_tool_specs import tool_specs
+from coderelay.client.lazy_tool_specs import tool_specs
 from coderelay.host.can_run import require_folder
 from coderelay.host.host_context import HostContext
 from coderelay.host.mcp_servers_interface import Servers

@@ -14,7 +14,7 @@ from coderelay.host.turn_snapshots_interface import OpenTurnFiles
 from coderelay.protocol.calls import Need
 from coderelay.protocol.events import TreeTaken, Waited
 from coderelay.protocol.modes import mode_spec
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from coderelay.session.children import TASK
 from coderelay.session.state import State
 from coderelay.workspace.trees.repository_root import root_of

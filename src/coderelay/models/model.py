@@ -9,7 +9,7 @@ from coderelay.models.model_card import Card
 from coderelay.protocol.calls import Call
 from coderelay.protocol.events import StopReason
 from coderelay.protocol.message_content import Block
-from coderelay.protocol.session_setting_types import Think
+from coderelay.protocol.session_setting_values import Think
 from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.protocol.usage_and_cost import Usage
 from coderelay.session.model_messages import Message

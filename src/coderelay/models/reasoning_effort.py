@@ -3,7 +3,7 @@
 import re
 
 from coderelay.models.model_card import Card
-from coderelay.protocol.session_setting_types import Think
+from coderelay.protocol.session_setting_values import Think
 
 _NONE = r"gpt-(5\.\d|[6-9])|gemini-2\.5-flash"  # models that can leave out thinking altogether
 _MINIMAL = r"gpt-5(-mini|-nano)?(-20\d\d.*)?$"

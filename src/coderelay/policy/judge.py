@@ -9,15 +9,15 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from coderelay.policy.approvals import SANDBOXES, covers, rights_wanted
 from coderelay.policy.preset_tables import ModeAnswer, autorun_permission, table_name, table_of
+from coderelay.policy.remembered_approvals import SANDBOXES, covers, rights_wanted
 from coderelay.policy.rules import PathBase, Rule, Rules, find_rule
-from coderelay.policy.shell.disk_facts import NO_FACTS, DiskFacts
+from coderelay.policy.shell.disk_fact_types import NO_FACTS, DiskFacts
 from coderelay.protocol.asks import Approval
 from coderelay.protocol.autorun_files import PACKAGE_JSON, autorun_entry, is_package_json
 from coderelay.protocol.calls import Kind, Need
 from coderelay.protocol.secret_paths import secret_beneath_home, secret_place
-from coderelay.protocol.session_setting_types import Mode, Preset
+from coderelay.protocol.session_setting_values import Mode, Preset
 from coderelay.protocol.tool_specs import ToolSpecs
 from coderelay.protocol.translatable import say, with_template
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from coderelay.protocol.calls import Effect, Permission
 from coderelay.protocol.modes import ModeTable, mode_spec
-from coderelay.protocol.session_setting_types import Mode, Preset
+from coderelay.protocol.session_setting_values import Mode, Preset
 
 __all__ = [
     "PRESETS",

@@ -6,9 +6,9 @@ is the message for a person who gives another.
 
 To add a kind of ask, add its class here and to `Ask`. If yes or no answers it, its `yes_no` says how it is put to a
 person, and that is all; for another kind, add to `client/ask_and_answer_text` how it is shown and which words answer
-it. All surfaces draw it from that. An ask about a call is opened in `host/new_ask`, the ask about money in
+it. All surfaces draw it from that. An ask about a call is opened in `host/ask_about_call`, the ask about money in
 `host/budget`, the ask about what a client offers in `host/resources_lent_by_clients`, the ask about the plan of a
-turn that ended in `session/turn_events`.
+turn that ended in `session/turn_progress_events`.
 """
 
 from typing import ClassVar, Literal

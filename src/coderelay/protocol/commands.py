@@ -10,7 +10,7 @@ from msgspec import Struct
 from coderelay.protocol.asks import By, Decision, Unanswered
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, PromptId, SessionId
 from coderelay.protocol.message_content import Image
-from coderelay.protocol.session_setting_types import Mode, Preset, Profile, Think, When
+from coderelay.protocol.session_setting_values import Mode, Preset, Profile, Think, When
 
 
 class CreateSession(Struct, frozen=True, kw_only=True):

@@ -58,7 +58,7 @@ from coderelay.protocol.session_events import (
     SessionMoved,
     StopRequested,
 )
-from coderelay.protocol.session_setting_types import Mode, Persistence
+from coderelay.protocol.session_setting_values import Mode, Persistence
 from coderelay.protocol.translatable import Translatable, keep_templates
 from coderelay.protocol.usage_and_cost import Usage
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 from coderelay.protocol.asks import Ask, By, Decision
 from coderelay.protocol.ids import MachineIdentity, OwnerId, SessionId
 from coderelay.protocol.session_events import SessionConfigured
-from coderelay.protocol.session_setting_types import Mode, Profile, Think
+from coderelay.protocol.session_setting_values import Mode, Profile, Think
 from coderelay.protocol.usage_and_cost import Usage
 
 Phase = Literal["idle", "running", "waiting", "done", "failed", "stopped", "deleted"]

@@ -7,7 +7,7 @@ from msgspec import Struct
 from coderelay.protocol.asks import Approval
 from coderelay.protocol.calls import Kind
 from coderelay.protocol.ids import TurnId
-from coderelay.protocol.session_setting_types import Mode, Preset, Profile
+from coderelay.protocol.session_setting_values import Mode, Preset, Profile
 
 Origin = Literal["built-in", "agent", "command", "skill"]
 Status = Literal["pending", "in_progress", "completed"]

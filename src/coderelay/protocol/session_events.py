@@ -7,7 +7,7 @@ from coderelay.protocol.asks import Approval, By
 from coderelay.protocol.background_commands import End
 from coderelay.protocol.event_base import Event
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, MachineIdentity, OwnerId, SessionId, TurnId
-from coderelay.protocol.session_setting_types import Mode, Preset, Profile, Think
+from coderelay.protocol.session_setting_values import Mode, Preset, Profile, Think
 
 
 class SessionCreated(Event, frozen=True, tag="session.created"):

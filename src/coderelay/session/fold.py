@@ -52,9 +52,9 @@ from coderelay.protocol.ids import PromptId, SessionId
 from coderelay.protocol.message_content import text_of
 from coderelay.protocol.translatable import with_template
 from coderelay.protocol.usage_and_cost import Usage, plus
-from coderelay.session import agent_program_messages
+from coderelay.session import verbatim_agent_messages
 from coderelay.session.background_commands import over_topic
-from coderelay.session.history_fold import clear, leave_behind, see, undo
+from coderelay.session.history_undo_and_clear import clear, leave_behind, see, undo
 from coderelay.session.settings_changes import first_settings, joined, values, without
 from coderelay.session.state import (
     AskState,
@@ -158,7 +158,7 @@ def apply(state: State, recorded: Recorded) -> None:
             if state.settings is not None:
                 state.settings = replace(state.settings, agent_session_id=event.agent_session_id)
         case MessageKept() as event:
-            agent_program_messages.see(state, event)
+            verbatim_agent_messages.see(state, event)
         case SessionDeleted():
             _delete(state)
         case PartialsKept() as event:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import AnyEvent, SessionConfigured, SessionCreated
-from coderelay.protocol.session_setting_types import Mode, Preset
+from coderelay.protocol.session_setting_values import Mode, Preset
 from coderelay.session.decide import require
 from coderelay.session.state import SessionSettings, State
 

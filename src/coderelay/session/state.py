@@ -36,7 +36,7 @@ from coderelay.protocol.message_content import Image
 from coderelay.protocol.projected_rows import Phase
 from coderelay.protocol.query_results import Item, TodoArguments
 from coderelay.protocol.session_events import SessionConfigured
-from coderelay.protocol.session_setting_types import Mode, Preset, Profile, Think
+from coderelay.protocol.session_setting_values import Mode, Preset, Profile, Think
 from coderelay.protocol.usage_and_cost import Usage
 
 

@@ -11,9 +11,9 @@ from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.protocol.translatable import say
 from coderelay.tools.tool import CommandFailed
 from coderelay.workspace.processes.command_output import FREE_BYTES
+from coderelay.workspace.processes.command_runner import CannotStart, ProcessesLost, RunningCommand
+from coderelay.workspace.processes.command_runner import FinishedCommand as Ended
 from coderelay.workspace.processes.find_program import find_program
-from coderelay.workspace.processes.processes import CannotStart, ProcessesLost, RunningCommand
-from coderelay.workspace.processes.processes import FinishedCommand as Ended
 from coderelay.workspace.workspace import Workspace
 
 _MOST_SECONDS = 3600

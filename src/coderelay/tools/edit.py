@@ -19,7 +19,7 @@ from coderelay.tools.editing.file_changes import (
     quoting,
     summary_of,
 )
-from coderelay.tools.editing.text_file import PlainLines, lines_of, text_file
+from coderelay.tools.editing.text_encoding import PlainLines, lines_of, text_file
 from coderelay.workspace.files.confined_files import FileContent
 from coderelay.workspace.workspace import Workspace
 

@@ -14,8 +14,8 @@ from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.protocol.translatable import say
 from coderelay.tools.glob import glob_of
 from coderelay.tools.search.search_root import SearchRoot, resolve_search_root
-from coderelay.workspace.processes.processes import CannotStart, ProcessesLost
-from coderelay.workspace.processes.processes import FinishedCommand as Ended
+from coderelay.workspace.processes.command_runner import CannotStart, ProcessesLost
+from coderelay.workspace.processes.command_runner import FinishedCommand as Ended
 from coderelay.workspace.workspace import Workspace
 
 _SHOWN = 200

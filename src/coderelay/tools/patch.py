@@ -19,12 +19,12 @@ from coderelay.tools.editing.file_changes import (
     quoting,
     summary_of,
 )
-from coderelay.tools.editing.text_file import TextFile, text_file
+from coderelay.tools.editing.text_encoding import TextFile, text_file
 from coderelay.workspace.files.confined_files import FileContent
 from coderelay.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from coderelay.tools.editing.patch_format import FilePatch
+    from coderelay.tools.editing.patch_parser import FilePatch
 
 
 class PatchArguments(Struct, frozen=True, forbid_unknown_fields=True):
@@ -34,7 +34,7 @@ class PatchArguments(Struct, frozen=True, forbid_unknown_fields=True):
 def _outside_edits(arguments: dict[str, Any]) -> dict[str, Any]:
     """The patch as a list of edits, for other front ends. One of them knows a single file only and is shown the
     first."""
-    from coderelay.tools.editing.patch_format import Hunk, parse_patch  # loaded with the first patch
+    from coderelay.tools.editing.patch_parser import Hunk, parse_patch  # loaded with the first patch
 
     patch = arguments.get("patch")
     try:
@@ -78,7 +78,7 @@ class Patch:
     arguments = PatchArguments
 
     def need(self, arguments: PatchArguments, workspace: Workspace) -> Need:
-        from coderelay.tools.editing.patch_format import parse_patch
+        from coderelay.tools.editing.patch_parser import parse_patch
 
         patches = parse_patch(arguments.patch)
         paths = _paths(patches)
@@ -89,7 +89,7 @@ class Patch:
         return need_of("patch", paths, work_out, workspace)
 
     async def run(self, arguments: PatchArguments, workspace: Workspace) -> Finished:
-        from coderelay.tools.editing.patch_format import parse_patch
+        from coderelay.tools.editing.patch_parser import parse_patch
 
         patches = parse_patch(arguments.patch)
         now = {path: await current_content(path, workspace) for path in _paths(patches)}

@@ -12,7 +12,7 @@ from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.message_content import Image
 from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.protocol.translatable import say
-from coderelay.tools.editing.text_file import lines_of, text_file
+from coderelay.tools.editing.text_encoding import lines_of, text_file
 from coderelay.workspace.files.confined_files import FileContent
 from coderelay.workspace.workspace import Workspace
 

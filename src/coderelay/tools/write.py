@@ -15,7 +15,7 @@ from coderelay.tools.editing.file_changes import (
     make,
     summary_of,
 )
-from coderelay.tools.editing.text_file import lines_of, text_file
+from coderelay.tools.editing.text_encoding import lines_of, text_file
 from coderelay.workspace.files.confined_files import FileContent
 from coderelay.workspace.workspace import Workspace
 

@@ -10,7 +10,7 @@ from coderelay.workspace.files.confined_files import ConfinedFiles
 from coderelay.workspace.files.disk_or_editor_files import Editor, EditorFiles, Files, FilesOnDisk
 from coderelay.workspace.files.read_tracking import FileReadTracker
 from coderelay.workspace.processes.background_commands_interface import Background, no_background
-from coderelay.workspace.processes.processes import OnOutput, Processes
+from coderelay.workspace.processes.command_runner import OnOutput, Processes
 from coderelay.workspace.processes.session_command_runner import CommandContext, SessionCommandRunner
 
 if TYPE_CHECKING:

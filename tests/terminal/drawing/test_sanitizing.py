@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from coderelay.surfaces.terminal.drawing.ansi_styles import without_colours
 from coderelay.surfaces.terminal.drawing.calls import drawn_output
-from coderelay.surfaces.terminal.drawing.display_width import cut, rows_of, width_of
 from coderelay.surfaces.terminal.drawing.sanitizing import printable
+from coderelay.surfaces.terminal.drawing.width_and_truncation import cut, rows_of, width_of
 from tests.terminal.drawing.colour_marks import marked
 
 _COLOUR = re.compile(r"\x1b\[(?:0|1|3[0-7]|9[0-7]|1;3[0-7]|1;9[0-7])m")

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coderelay.surfaces.terminal.drawing.ansi_styles import without_colours
-from coderelay.surfaces.terminal.drawing.display_width import width_of
 from coderelay.surfaces.terminal.drawing.markdown_stream import MarkdownStream, drawn_markdown
+from coderelay.surfaces.terminal.drawing.width_and_truncation import width_of
 from tests.terminal.drawing.colour_marks import marked
 
 _HERE = Path(__file__).parent

@@ -13,7 +13,7 @@ from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.usage_and_cost import Usage
 from coderelay.surfaces.terminal.drawing.ansi_styles import without_colours
 from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
-from coderelay.surfaces.terminal.drawing.transcript_lines import (
+from coderelay.surfaces.terminal.drawing.prompt_and_note_lines import (
     error_line,
     greeting,
     note,

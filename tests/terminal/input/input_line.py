@@ -14,9 +14,9 @@ from prompt_toolkit.layout import BufferControl, HSplit, Layout, Window
 from prompt_toolkit.output import DummyOutput
 from prompt_toolkit.widgets import SearchToolbar
 
-from coderelay.surfaces.terminal.input.attachments import Attachments, Placeholders
 from coderelay.surfaces.terminal.input.history import TypedHistory
 from coderelay.surfaces.terminal.input.key_bindings import make_bindings
+from coderelay.surfaces.terminal.input.pasted_text_and_images import Attachments, Placeholders
 
 ENTER, NEWLINE, ALT_ENTER, TAB, SHIFT_TAB = "\r", "\n", "\x1b\r", "\t", "\x1b[Z"
 UP, DOWN, LEFT, RIGHT, ESC = "\x1b[A", "\x1b[B", "\x1b[D", "\x1b[C", "\x1b"

@@ -12,7 +12,7 @@ from tests.plain_terminal import Terminal
 
 _PROMPT = """
 import sys
-from coderelay.surfaces.terminal.input.attachments import Attachments
+from coderelay.surfaces.terminal.input.pasted_text_and_images import Attachments
 from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.layout import BufferControl, Layout, Window

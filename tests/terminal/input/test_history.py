@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.surfaces.terminal.input.attachments import Attachments
 from coderelay.surfaces.terminal.input.history import (
     MOST,
     HistoryEntry,
@@ -17,6 +16,7 @@ from coderelay.surfaces.terminal.input.history import (
     read_entries,
     shorten,
 )
+from coderelay.surfaces.terminal.input.pasted_text_and_images import Attachments
 from tests.house import story
 from tests.terminal.input.input_line import DOWN, ENTER, UP, line, pasted
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.modes import next_mode_by_key
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from tests.house import story
 from tests.terminal.input.input_line import (
     ALT_ENTER,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.message_content import Image
-from coderelay.surfaces.terminal.input.attachments import Attachments, PreparedPrompt, harmless, take_paste
+from coderelay.surfaces.terminal.input.pasted_text_and_images import Attachments, PreparedPrompt, harmless, take_paste
 from tests.house import story
 from tests.terminal.input.images import gif, jpeg, png, webp
 from tests.terminal.input.input_line import (

@@ -72,7 +72,7 @@ class NativeAgent:
         toolbox, allowed = self._toolbox.for_child(), settings.enforced_tools
         if not settings.instructions:
             return toolbox
-        from coderelay.tools.all_tools import SPECS  # imported late: most sessions are no subagents
+        from coderelay.tools.builtin_tools import SPECS  # imported late: most sessions are no subagents
 
         return toolbox.without([each.name for each in toolbox.specs if not SPECS.is_allowed(each.name, allowed)])
 

@@ -6,12 +6,12 @@ import os
 from msgspec import Struct
 
 from coderelay.app import App
-from coderelay.cli.startup.folder_arguments import real_folder
 from coderelay.cli.startup.localized_argument_parser import PICK
+from coderelay.cli.startup.real_folder_path import real_folder
 from coderelay.client.client import Client
 from coderelay.client.find_session import find_session
 from coderelay.client.i18n import retell, t
-from coderelay.client.model_name_and_agent import GUIDE, agent_for, with_provider
+from coderelay.client.model_provider_and_agent import GUIDE, agent_for, with_provider
 from coderelay.client.session_line_text import is_known
 from coderelay.client.visible_text import visible
 from coderelay.config.detect.model_detection import DetectedModel, detect

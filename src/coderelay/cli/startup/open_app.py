@@ -5,16 +5,16 @@ import sys
 from collections.abc import Awaitable, Callable
 
 from coderelay.app import App
-from coderelay.cli.startup.ctrl_c import run_loop
+from coderelay.cli.startup.event_loop_and_ctrl_c import run_loop
 from coderelay.cli.startup.python_gc import enable_garbage_collection
-from coderelay.client.coder_error_text import error_in_words
+from coderelay.client.error_text import error_in_words
 from coderelay.client.i18n import retell, speak, t
 from coderelay.client.visible_text import visible
 from coderelay.config.detect.other_agents_settings import learn
-from coderelay.config.load import load
+from coderelay.config.loaded_config import load
 from coderelay.host.host import Host
 from coderelay.protocol.errors import CoderError
-from coderelay.surfaces import standard_streams
+from coderelay.surfaces import nonblocking_standard_streams
 
 
 def new_app(cwd: str | None = None) -> App:
@@ -35,7 +35,7 @@ def _tell(text: str) -> None:
 
 def run_with_app(work: Callable[[Host], Awaitable[int]]) -> int:
     """Run `work` with a host. Returns its exit code, or 1, with the reason on stderr, if it is refused."""
-    standard_streams.write_behind()
+    nonblocking_standard_streams.write_behind()
     try:
         return run_loop(_run(work, new_app()))
     except CoderError as error:

@@ -12,20 +12,20 @@ from typing import Any
 
 from coderelay.app import App
 from coderelay.cli.startup.choose_session import ChosenSession, choose_session
-from coderelay.cli.startup.ctrl_c import is_ignored, run_loop
 from coderelay.cli.startup.current_person import current_person
+from coderelay.cli.startup.event_loop_and_ctrl_c import is_ignored, run_loop
 from coderelay.cli.startup.open_app import new_app, restored_files_message
 from coderelay.cli.startup.untrusted_notice import untrusted_everything, untrusted_settings
 from coderelay.client.auto_answer import Unattended
 from coderelay.client.client import AT_THE_MACHINE, Client
-from coderelay.client.coder_error_text import error_in_words
+from coderelay.client.error_text import error_in_words
 from coderelay.client.i18n import retell, t
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.projected_rows import AskRow
 from coderelay.protocol.queries import ShowSession
-from coderelay.surfaces import standard_streams
+from coderelay.surfaces import nonblocking_standard_streams
 from coderelay.surfaces.headless.exit_codes import DENIED, DONE, FAILED, INTERRUPTED, PARKED, RunState
 from coderelay.surfaces.headless.run_prompt import PromptRun, PromptStatus, open_output
 
@@ -33,14 +33,14 @@ log = logging.getLogger(__name__)
 
 
 def run_without_terminal(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
-    standard_streams.write_behind()
+    nonblocking_standard_streams.write_behind()
     try:
         return run_loop(_run(options, folder, prompt, new_app(folder)))
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return FAILED
     except KeyboardInterrupt:
-        standard_streams.hurry()
+        nonblocking_standard_streams.hurry()
         return INTERRUPTED
 
 
@@ -100,7 +100,7 @@ async def _headless(
             main.cancel()
 
     def interrupt() -> None:
-        standard_streams.hurry()
+        nonblocking_standard_streams.hurry()
         if main.done():
             return  # the app is being closed: there is nothing left to stop
         if stopping or run.is_over:
@@ -111,7 +111,7 @@ async def _headless(
             stopping.append(asyncio.create_task(stop()))
 
     def leave() -> None:
-        standard_streams.hurry()
+        nonblocking_standard_streams.hurry()
         main.cancel()
 
     _on_signals(interrupt, leave)

@@ -11,7 +11,7 @@ from coderelay.cli.startup.current_person import current_person
 from coderelay.cli.startup.open_app import new_app, restored_files_message
 from coderelay.cli.startup.untrusted_notice import untrusted_everything
 from coderelay.client.client import AT_THE_MACHINE, Client
-from coderelay.client.coder_error_text import error_in_words
+from coderelay.client.error_text import error_in_words
 from coderelay.client.i18n import retell
 from coderelay.client.visible_text import visible
 from coderelay.config.edit_config import remember_model
@@ -20,7 +20,7 @@ from coderelay.protocol.asks import By
 from coderelay.protocol.errors import CoderError, StoreFull
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListServers
-from coderelay.surfaces.terminal.drawing.transcript_lines import note
+from coderelay.surfaces.terminal.drawing.prompt_and_note_lines import note
 from coderelay.surfaces.terminal.live_region_view import LiveRegionView
 from coderelay.surfaces.terminal.prompt_while_opening import PromptWhileOpening
 from coderelay.surfaces.terminal.repl import Repl

@@ -4,8 +4,8 @@ import asyncio
 import os
 import signal
 
-from coderelay.cli.startup.ctrl_c import INTERRUPTED, is_ignored
-from coderelay.surfaces import standard_streams
+from coderelay.cli.startup.event_loop_and_ctrl_c import INTERRUPTED, is_ignored
+from coderelay.surfaces import nonblocking_standard_streams
 
 
 def stop_on_signals() -> asyncio.Event:
@@ -13,7 +13,7 @@ def stop_on_signals() -> asyncio.Event:
     stopped = asyncio.Event()
 
     def stop() -> None:
-        standard_streams.hurry()
+        nonblocking_standard_streams.hurry()
         if stopped.is_set():
             os._exit(INTERRUPTED)
         stopped.set()

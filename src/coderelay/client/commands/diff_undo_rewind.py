@@ -4,8 +4,8 @@ import os
 import time
 
 from coderelay.client.changed_files_text import changed_line, diff_of
-from coderelay.client.coder_error_text import error_in_words
 from coderelay.client.commands.command import FILES, ONLY_SHOWS, Context, SlashCommand
+from coderelay.client.error_text import error_in_words
 from coderelay.client.i18n import retell, t
 from coderelay.client.slash_results import ChangedFiles, RewoundTurns
 from coderelay.protocol.bilingual_text import Localized

@@ -9,7 +9,7 @@ from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.queries import ShowPermissions
-from coderelay.protocol.session_setting_types import Preset
+from coderelay.protocol.session_setting_values import Preset
 
 _PRESETS: dict[str, Preset] = {each: each for each in get_args(Preset)}
 _NO_PROFILE = "no-profile"

@@ -8,7 +8,7 @@ from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.queries import ShowSession
-from coderelay.protocol.session_setting_types import Think
+from coderelay.protocol.session_setting_values import Think
 
 _LEVELS: dict[str, Think] = {each: each for each in get_args(Think)}
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from coderelay.client.built_in_tool_specs import tool_specs
+from coderelay.client.lazy_tool_specs import tool_specs
 from coderelay.client.views.cowork_message_parser import COWORK
 from coderelay.protocol.calls import Call, Finished, Unknown
 from coderelay.protocol.events import (
@@ -30,7 +30,7 @@ from coderelay.protocol.ids import SessionId, derived_id
 from coderelay.protocol.message_content import Text, text_of
 from coderelay.protocol.modes import MODES
 from coderelay.protocol.projected_rows import MessageRow, Summary
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from coderelay.protocol.translatable import encode_plain
 from coderelay.protocol.usage_and_cost import Usage
 from coderelay.session.model_messages import result_text
@@ -78,7 +78,7 @@ def _messages(recorded: Recorded) -> list[tuple[str, dict[str, Any] | msgspec.Ra
         case MessageKept() as event:
             return [(event.message_id, msgspec.Raw(event.data.encode()))] if event.form == COWORK else []
         case PartialsKept() as event:
-            from coderelay.client.views.partial_messages import kept_messages  # imported late: few keep them
+            from coderelay.client.views.cowork_stream_events import kept_messages  # imported late: few keep them
 
             return [(each["uuid"], each) for each in kept_messages(recorded, event)]
         case MessageAdded(verbatim=True) | CallProposed(verbatim=True):

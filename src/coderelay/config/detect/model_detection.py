@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from coderelay.config.detect.other_agents_settings import LearnedVariables, learn
-from coderelay.config.load import Config
+from coderelay.config.loaded_config import Config
 from coderelay.models.known_providers import KNOWN, Provider
 from coderelay.models.provider_settings import ProviderSettings
 from coderelay.protocol.translatable import say

@@ -12,8 +12,8 @@ from itertools import islice
 
 from msgspec import Struct
 
-from coderelay.config.display_path import display_path, escaped
-from coderelay.config.skills_and_commands.discovery import (
+from coderelay.config.skills_and_commands.front_matter import FrontMatter, read_front_matter
+from coderelay.config.skills_and_commands.trusted_text_files import (
     MOST_TEXTS,
     FoundText,
     TextFolder,
@@ -21,7 +21,7 @@ from coderelay.config.skills_and_commands.discovery import (
     list_place,
     read_text,
 )
-from coderelay.config.skills_and_commands.front_matter import FrontMatter, read_front_matter
+from coderelay.config.terminal_safe_text import display_path, escaped
 from coderelay.protocol.errors import BadInput
 
 _SUFFIX = ".md"

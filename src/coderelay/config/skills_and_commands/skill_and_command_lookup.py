@@ -7,9 +7,9 @@ gone at once.
 from collections.abc import Callable, Collection
 
 from coderelay.config.skills_and_commands.custom_commands import CustomCommands, find_commands
-from coderelay.config.skills_and_commands.discovery import TextFolder, TextKind, places_of
 from coderelay.config.skills_and_commands.skills import Skill, find_skills
 from coderelay.config.skills_and_commands.subagents import Subagent, Subagents, find_subagents
+from coderelay.config.skills_and_commands.trusted_text_files import TextFolder, TextKind, places_of
 from coderelay.config.trust import trusted_texts
 from coderelay.protocol.errors import BadInput, ToolFailed
 from coderelay.protocol.query_results import (

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from coderelay.config.display_path import display_path, escaped
-from coderelay.config.skills_and_commands.discovery import (
+from coderelay.config.skills_and_commands.front_matter import FrontMatter, read_front_matter
+from coderelay.config.skills_and_commands.trusted_text_files import (
     MOST_TEXTS,
     FoundText,
     TextFolder,
@@ -20,7 +20,7 @@ from coderelay.config.skills_and_commands.discovery import (
     list_place,
     read_text,
 )
-from coderelay.config.skills_and_commands.front_matter import FrontMatter, read_front_matter
+from coderelay.config.terminal_safe_text import display_path, escaped
 from coderelay.protocol.errors import BadInput
 
 FILE = "SKILL.md"

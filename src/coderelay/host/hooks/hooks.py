@@ -20,10 +20,10 @@ from msgspec.structs import replace
 
 from coderelay.agents.agent import Turn
 from coderelay.config.settings import HookEvent
+from coderelay.host.ask_about_call import ask_about
 from coderelay.host.hooks import hook_input
 from coderelay.host.hooks.hook import Configured, Hook, Run
 from coderelay.host.hooks.hook_output import HookOutput, parse_hook_output, split_allowed
-from coderelay.host.new_ask import ask_about
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.calls import Call, Finished, Need
 from coderelay.protocol.events import EnvironmentSetUp, Judged, MessageAdded
@@ -31,8 +31,8 @@ from coderelay.protocol.live_updates import Notice
 from coderelay.protocol.message_content import text_of
 from coderelay.protocol.translatable import join_texts, say, with_template
 from coderelay.session.state import State
+from coderelay.workspace.processes.command_runner import CannotStart, Processes, ProcessesLost
 from coderelay.workspace.processes.environment import person_environment
-from coderelay.workspace.processes.processes import CannotStart, Processes, ProcessesLost
 from coderelay.workspace.processes.run_with_input import run_with_input
 
 _AT_ONCE = 8

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from coderelay.policy.secrets.secret_value_detection import SecretValue
+    from coderelay.policy.secrets.value_after_secret_name import SecretValue
 
 _WORDS = (
     "key", "token", "secret", "passwd", "password", "passphrase", "pwd", "auth", "authorization", "credential",
@@ -28,7 +28,7 @@ def _values(text: str) -> "Iterator[SecretValue]":
     ends = sorted((end, word) for word in _WORDS if word in lowered for end in _ends(lowered, word))
     if not ends:
         return
-    from coderelay.policy.secrets.secret_value_detection import value_at
+    from coderelay.policy.secrets.value_after_secret_name import value_at
 
     for end, word in ends:
         if (value := value_at(text, end, word)) is not None:

@@ -6,8 +6,8 @@
 
 from msgspec import Struct
 
-from coderelay.policy.shell.harmless_build_words import essence
-from coderelay.policy.shell.literal_script import Script, Word, literal_script
+from coderelay.policy.shell.build_command_recognition import essence
+from coderelay.policy.shell.literal_bash_parser import Script, Word, literal_script
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders
 from coderelay.policy.shell.programs.program_table import find_build
 

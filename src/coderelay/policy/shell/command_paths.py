@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from coderelay.policy.rules import PathBase
-from coderelay.policy.shell.literal_script import Script, Word, literal_script
+from coderelay.policy.shell.literal_bash_parser import Script, Word, literal_script
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders as Workspace
 from coderelay.policy.shell.programs.allowed_folders import NotReadOnly
 from coderelay.policy.shell.programs.find import RUN_ACTIONS

@@ -14,13 +14,13 @@ from coderelay.policy.preset_tables import Effect, ModeAnswer, table_name, table
 from coderelay.policy.rules import PathBase, Rules, is_about_paths
 from coderelay.policy.shell.allow_rule_matching import allows
 from coderelay.policy.shell.approval_signatures import Signature, signature_of
+from coderelay.policy.shell.build_command_recognition import is_build
 from coderelay.policy.shell.command_dangers import find_danger
 from coderelay.policy.shell.deny_and_ask_rule_dangers import UserRuleDangers
 from coderelay.policy.shell.deny_and_ask_rule_matching import Spelling
 from coderelay.policy.shell.destructive_commands import Danger
-from coderelay.policy.shell.disk_facts import NO_FACTS, DiskFacts
-from coderelay.policy.shell.harmless_build_words import is_build
-from coderelay.policy.shell.literal_script import (
+from coderelay.policy.shell.disk_fact_types import NO_FACTS, DiskFacts
+from coderelay.policy.shell.literal_bash_parser import (
     NotLiteral,
     Redirection,
     Script,
@@ -36,7 +36,7 @@ from coderelay.policy.shell.requested_rights import without_rights
 from coderelay.policy.shell.tree_sitter_bash import MOST_CHARACTERS
 from coderelay.protocol.calls import Right
 from coderelay.protocol.secret_paths import secret_word
-from coderelay.protocol.session_setting_types import Mode, Preset
+from coderelay.protocol.session_setting_values import Mode, Preset
 from coderelay.protocol.translatable import join_texts, say
 
 _MOST_COMMANDS = 64

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.policy.shell.literal_script import Script, Word, literal_script
+from coderelay.policy.shell.literal_bash_parser import Script, Word, literal_script
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
 from coderelay.policy.shell.programs.harmless_option_check import Operands, Options, OptionWord, check

@@ -2,7 +2,7 @@
 used is decided once, when the client sends `initialize`."""
 
 from coderelay.acp.request_params import Initialize
-from coderelay.acp.updates import Fields
+from coderelay.acp.update_payloads import Fields
 from coderelay.client.ask_view import AskOption
 from coderelay.protocol.asks import Ask, Decision, QuestionAsk
 from coderelay.protocol.ids import SessionId

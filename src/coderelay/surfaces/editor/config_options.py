@@ -3,7 +3,7 @@
 import re
 from typing import get_args
 
-from coderelay.acp.updates import Fields
+from coderelay.acp.update_payloads import Fields
 from coderelay.client.client import Client
 from coderelay.client.i18n import localize, t
 from coderelay.client.visible_text import visible
@@ -15,7 +15,7 @@ from coderelay.protocol.modes import MODE_NAMES, MODES, ModeSpec
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListModels, WhyNotRun
 from coderelay.protocol.query_results import ModelShown
-from coderelay.protocol.session_setting_types import Mode, Think
+from coderelay.protocol.session_setting_values import Mode, Think
 
 _LEVELS: dict[str, Think] = {each: each for each in get_args(Think)}
 

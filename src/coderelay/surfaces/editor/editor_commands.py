@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from coderelay.acp.updates import Fields
+from coderelay.acp.update_payloads import Fields
 from coderelay.client.client import Client
 from coderelay.client.i18n import localize
 from coderelay.client.remote_slash_commands import run_remote_command

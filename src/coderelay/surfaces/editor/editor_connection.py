@@ -24,9 +24,9 @@ from coderelay.acp.request_params import (
     SetThink,
     read_params,
 )
-from coderelay.acp.updates import Fields
+from coderelay.acp.update_payloads import Fields
 from coderelay.client.client import Client
-from coderelay.client.coder_error_text import error_in_words
+from coderelay.client.error_text import error_in_words
 from coderelay.client.i18n import t
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession, CreateSession, DeleteSession
@@ -34,20 +34,20 @@ from coderelay.protocol.errors import BadInput, CannotRun, CoderError, UnknownSe
 from coderelay.protocol.ids import SessionId, new_id
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListSessions, ListSettings, ShowDefaults, ShowSession, WhyNotRun
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from coderelay.surfaces.editor.acp_dialect import Dialect
 from coderelay.surfaces.editor.connection_context import ConnectionContext
 from coderelay.surfaces.editor.editor_session import EditorSession
 from coderelay.surfaces.editor.iflow_dialect import IflowDialect
 from coderelay.surfaces.editor.lent_servers import lent_servers
-from coderelay.surfaces.editor.new_session_validation import (
+from coderelay.surfaces.editor.new_session_settings import (
     absolute_folder,
     accepted_settings,
     additional_folders,
     folders_to_confirm,
 )
 from coderelay.wire.errors import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RpcError
-from coderelay.wire.message_decoding import Params
+from coderelay.wire.message_json_and_ids import Params
 from coderelay.wire.peer import Method, Peer, Reply, Request
 from coderelay.wire.transport import Transport
 

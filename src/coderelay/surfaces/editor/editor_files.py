@@ -6,7 +6,7 @@ from typing import Any, cast
 from coderelay.acp.request_params import Initialize
 from coderelay.protocol.ids import SessionId
 from coderelay.wire.errors import NoAnswer, RpcError
-from coderelay.wire.message_decoding import Params
+from coderelay.wire.message_json_and_ids import Params
 from coderelay.wire.peer import Peer
 
 _SECONDS = 10.0

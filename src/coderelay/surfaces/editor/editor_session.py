@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
 
 from coderelay.acp.request_params import NOT_FOUND, ContentBlock
-from coderelay.acp.updates import Fields, chunk, text_block, usage
-from coderelay.client.coder_error_text import error_in_words
+from coderelay.acp.update_payloads import Fields, chunk, text_block, usage
+from coderelay.client.error_text import error_in_words
 from coderelay.client.follow_with_subagents import join_family
 from coderelay.client.i18n import retell, t
 from coderelay.client.lent_resource_types import Lent, LentServer
@@ -31,7 +31,7 @@ from coderelay.protocol.ids import PromptId, TurnId, new_id
 from coderelay.protocol.live_updates import Live
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ShowContext, ShowHost, ShowSession
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from coderelay.surfaces.editor.config_options import ConfigOptions
 from coderelay.surfaces.editor.connection_context import ConnectionContext
 from coderelay.surfaces.editor.editor_commands import available_commands, run_command

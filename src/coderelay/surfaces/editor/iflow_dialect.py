@@ -3,7 +3,7 @@
 from typing import Any, cast
 
 from coderelay.acp.request_params import Initialize
-from coderelay.acp.updates import Fields
+from coderelay.acp.update_payloads import Fields
 from coderelay.client.ask_view import AskOption
 from coderelay.protocol.asks import Answers, Ask, Decision, PlanAsk, PlanDecision, QuestionAsk
 from coderelay.protocol.ids import SessionId

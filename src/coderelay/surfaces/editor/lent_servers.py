@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from coderelay.acp.updates import Fields
+from coderelay.acp.update_payloads import Fields
 from coderelay.client.lent_resource_types import LentServer
 
 _NAME_CHARS = 40

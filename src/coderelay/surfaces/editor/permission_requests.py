@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.acp.updates import Fields, fenced, in_content, text_block, tool_call_update
+from coderelay.acp.update_payloads import Fields, fenced, in_content, text_block, tool_call_update
 from coderelay.client.ask_view import AskOption, full_text, parse_answer, view_of
 from coderelay.client.ask_view import headline as headline_of
 from coderelay.client.i18n import t
@@ -29,7 +29,7 @@ from coderelay.protocol.commands import AnswerAsk
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import AskId, SessionId
 from coderelay.protocol.modes import MODE_NAMES
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from coderelay.surfaces.editor.connection_context import ConnectionContext
 from coderelay.surfaces.editor.session_updates import SessionUpdates
 from coderelay.wire.errors import NoAnswer, PeerLost, RpcError

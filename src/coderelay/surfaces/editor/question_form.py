@@ -2,7 +2,7 @@
 
 from typing import Any, cast
 
-from coderelay.acp.updates import Fields
+from coderelay.acp.update_payloads import Fields
 from coderelay.client.i18n import t
 from coderelay.client.visible_text import visible
 from coderelay.protocol.asks import Answers, Decision, Deny, QuestionAsk

@@ -20,9 +20,9 @@ from coderelay.surfaces.editor.acp_dialect import Dialect
 from coderelay.surfaces.editor.editor_connection import EditorConnection
 from coderelay.surfaces.editor.iflow_dialect import IflowDialect, is_iflow
 from coderelay.surfaces.editor.joined_chunks import joined_chunks
+from coderelay.surfaces.editor.websocket_transport import WebSocketTransport
 from coderelay.surfaces.local_listener import Listening, listen
 from coderelay.wire.transport import MOST_BYTES
-from coderelay.wire.websocket_transport import WebSocketTransport
 
 _PORT = 8090
 _PATH = "/acp"

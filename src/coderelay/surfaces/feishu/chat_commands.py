@@ -14,7 +14,7 @@ from coderelay.protocol.ids import ids_meant
 from coderelay.protocol.modes import MODES
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListAsks, ListFolders, ListSessions
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from coderelay.protocol.wall_clock import now
 from coderelay.surfaces.feishu.access_rules import person
 from coderelay.surfaces.feishu.chat_records import ChatKey, CurrentSession

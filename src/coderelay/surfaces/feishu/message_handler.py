@@ -6,7 +6,7 @@ import unicodedata
 from typing import Protocol
 
 from coderelay.client.client import Client
-from coderelay.client.coder_error_text import error_in_words
+from coderelay.client.error_text import error_in_words
 from coderelay.client.i18n import localize, retell, speaking
 from coderelay.protocol.asks import Allow, Ask, Decision, Deny, PlanAsk, PlanDecision, QuestionAsk
 from coderelay.protocol.bilingual_text import Localized
@@ -19,9 +19,9 @@ from coderelay.protocol.queries import ListAsks, ListFolders, ShowDefaults, Show
 from coderelay.surfaces.feishu.access_rules import person
 from coderelay.surfaces.feishu.account_links import Links
 from coderelay.surfaces.feishu.ask_cards import Closed, chosen_in_words
+from coderelay.surfaces.feishu.bot_options import BotOptions
 from coderelay.surfaces.feishu.card_layout import Colour, card_of
 from coderelay.surfaces.feishu.card_outbox_interface import CardOutbox, ChatPlace
-from coderelay.surfaces.feishu.chat_options import BotOptions
 from coderelay.surfaces.feishu.chat_records import ChatKey, ChatRecords, CurrentSession, Route, SessionPlace
 from coderelay.surfaces.feishu.incoming_event_types import ChatMessage
 from coderelay.surfaces.feishu.session_client import SessionClient, parse_words, start_execution

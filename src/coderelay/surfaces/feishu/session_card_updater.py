@@ -16,7 +16,7 @@ from coderelay.surfaces.feishu.card_outbox_interface import CardOutbox, ChatPlac
 from coderelay.surfaces.feishu.chat_records import ChatRecords, SessionPlace
 from coderelay.surfaces.feishu.chat_view import QUEUED, AskGroup, ChatView
 from coderelay.surfaces.feishu.session_client import SessionClient
-from coderelay.surfaces.feishu.session_updates_from_log import TurnOver
+from coderelay.surfaces.feishu.session_updates import TurnOver
 
 
 class SessionCardUpdater:

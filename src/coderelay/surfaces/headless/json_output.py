@@ -9,7 +9,7 @@ from coderelay.client.views import cowork_messages
 from coderelay.protocol.events import MessageAdded, MessageKept, Recorded, TurnEnded, TurnStarted
 from coderelay.protocol.live_updates import Live, TextDelta, ThinkingDelta
 from coderelay.protocol.translatable import encode_plain
-from coderelay.surfaces import standard_streams
+from coderelay.surfaces import nonblocking_standard_streams
 from coderelay.surfaces.headless.output_interface import CutShort, InitFields, ResultMessages
 from coderelay.surfaces.headless.text_output import ProgressLines
 
@@ -50,7 +50,7 @@ class StreamJsonOutput:
 
     def __init__(self, out: TextIO, progress: ProgressLines, result: ResultMessages, init: InitFields) -> None:
         self._out = out
-        from coderelay.client.views.partial_messages import Partials  # of no other output
+        from coderelay.client.views.cowork_stream_events import Partials  # of no other output
 
         self._progress = progress
         self._result = result
@@ -108,4 +108,4 @@ def _encoded(message: dict[str, Any]) -> str:
 
 
 def _write_line(out: TextIO, line: str) -> None:
-    standard_streams.write_json(out, line)
+    nonblocking_standard_streams.write_json(out, line)

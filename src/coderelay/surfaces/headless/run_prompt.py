@@ -45,7 +45,7 @@ def open_output(
     if form == "text":
         return TextOutput(sys.stdout, sys.stderr, progress)
     from coderelay.surfaces.headless.json_output import JsonOutput, StreamJsonOutput  # text has no messages
-    from coderelay.surfaces.headless.run_result import RunResult
+    from coderelay.surfaces.headless.json_result_message import RunResult
 
     result = RunResult(session, run)
     if form == "json":

@@ -12,10 +12,10 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import MessageId, PromptId, SessionId, TurnId
 from coderelay.protocol.live_updates import Live, TextDelta, ThinkingDelta
-from coderelay.surfaces import standard_streams
+from coderelay.surfaces import nonblocking_standard_streams
 from coderelay.surfaces.headless.output_interface import CutShort, PromptOutput
 
-_FEW_WAITING = standard_streams.MOST_WAITING // 4
+_FEW_WAITING = nonblocking_standard_streams.MOST_WAITING // 4
 
 
 class NullOutput:
@@ -113,7 +113,7 @@ class PacedOutput:
 
     async def _catch_up(self) -> None:
         while self._shown < self._last:
-            await standard_streams.wait_until_written(_FEW_WAITING)
+            await nonblocking_standard_streams.wait_until_written(_FEW_WAITING)
             with suppress(UnknownSession):  # the session was deleted together with its events
                 if await self._read_on():
                     continue
@@ -130,4 +130,4 @@ class PacedOutput:
         return False
 
     def _is_behind(self) -> bool:
-        return standard_streams.waiting() > standard_streams.MOST_WAITING
+        return nonblocking_standard_streams.waiting() > nonblocking_standard_streams.MOST_WAITING

@@ -4,8 +4,8 @@ from coderelay.client.ask_view import AskOption, headline, view_of
 from coderelay.client.i18n import t
 from coderelay.protocol.asks import Ask, PermissionAsk
 from coderelay.surfaces.terminal.drawing.ansi_styles import without_colours
-from coderelay.surfaces.terminal.drawing.display_width import cut, width_of
 from coderelay.surfaces.terminal.drawing.sanitizing import printable
+from coderelay.surfaces.terminal.drawing.width_and_truncation import cut, width_of
 from coderelay.surfaces.terminal.drawing.wrapping import wrapped
 
 _DIM, _BOLD, _YELLOW, _CYAN, _PLAIN = (f"\x1b[{n}m" for n in (2, 1, 33, 36, 0))

@@ -26,8 +26,8 @@ from coderelay.surfaces.terminal.answer_line_parser import split_all
 from coderelay.surfaces.terminal.ask_and_prompt_queues import OpenAsk
 from coderelay.surfaces.terminal.drawing.asks import ask_card, given_answer
 from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
-from coderelay.surfaces.terminal.drawing.transcript_lines import error_line, note, plain, user_line
-from coderelay.surfaces.terminal.input.attachments import Attachments, PreparedPrompt
+from coderelay.surfaces.terminal.drawing.prompt_and_note_lines import error_line, note, plain, user_line
+from coderelay.surfaces.terminal.input.pasted_text_and_images import Attachments, PreparedPrompt
 from coderelay.surfaces.terminal.live_region_view import LiveRegionView
 from coderelay.surfaces.terminal.picker import picker_for
 from coderelay.surfaces.terminal.repl_parameters import OpenedSession

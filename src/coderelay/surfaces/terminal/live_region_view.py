@@ -3,7 +3,7 @@
 import time
 
 from coderelay.client.i18n import t
-from coderelay.client.model_name_and_agent import GUIDE
+from coderelay.client.model_provider_and_agent import GUIDE
 from coderelay.client.permission_ask_text import sandbox_in_words
 from coderelay.protocol.ids import AskId
 from coderelay.protocol.modes import mode_spec
@@ -13,9 +13,9 @@ from coderelay.surfaces.terminal.answer_line_parser import AnswerParser
 from coderelay.surfaces.terminal.ask_and_prompt_queues import AskQueue, WaitingPrompts
 from coderelay.surfaces.terminal.ask_menu import AskMenu
 from coderelay.surfaces.terminal.drawing.ansi_styles import without_colours
-from coderelay.surfaces.terminal.drawing.display_width import cut, width_of
 from coderelay.surfaces.terminal.drawing.sanitizing import printable
 from coderelay.surfaces.terminal.drawing.short_path import short_path
+from coderelay.surfaces.terminal.drawing.width_and_truncation import cut, width_of
 from coderelay.surfaces.terminal.picker import Picker
 from coderelay.surfaces.terminal.session_renderer import SessionRenderer
 

@@ -20,8 +20,8 @@ from coderelay.protocol.ids import SessionId
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListSessions, ListTurns, ShowSession
 from coderelay.protocol.query_results import ModelShown, TurnShown
-from coderelay.surfaces.terminal.drawing.display_width import cut, width_of
 from coderelay.surfaces.terminal.drawing.sanitizing import printable
+from coderelay.surfaces.terminal.drawing.width_and_truncation import cut, width_of
 
 _DIM, _BOLD, _REVERSE, _PLAIN = (f"\x1b[{n}m" for n in (2, 1, 7, 0))
 _ROWS = 10

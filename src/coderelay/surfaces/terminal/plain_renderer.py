@@ -27,7 +27,7 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import CallId, SessionId
 from coderelay.protocol.live_updates import Live, Notice, TextDelta
 from coderelay.protocol.message_content import text_of
-from coderelay.surfaces import standard_streams
+from coderelay.surfaces import nonblocking_standard_streams
 
 
 class PlainRenderer:
@@ -115,7 +115,7 @@ class PlainRenderer:
 
     def _is_cut(self, live: TextDelta) -> bool:
         """Whether to drop this delta: the reader is behind, or was behind earlier in the same message."""
-        if standard_streams.waiting() > standard_streams.MOST_WAITING:
+        if nonblocking_standard_streams.waiting() > nonblocking_standard_streams.MOST_WAITING:
             self._cut = live.message_id
         return live.message_id == self._cut
 

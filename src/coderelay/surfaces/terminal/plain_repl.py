@@ -16,7 +16,7 @@ from typing import Literal
 from coderelay.client.ask_view import choices, full_text
 from coderelay.client.auto_answer import AutoAnswer, Unattended
 from coderelay.client.client import Client
-from coderelay.client.coder_error_text import error_in_words
+from coderelay.client.error_text import error_in_words
 from coderelay.client.exit_once_only_asks_remain import ExitDecision
 from coderelay.client.follow_with_subagents import Events, join_family
 from coderelay.client.i18n import retell, t
@@ -49,7 +49,7 @@ from coderelay.protocol.ids import PromptId, SessionId, new_id
 from coderelay.protocol.live_updates import Live
 from coderelay.protocol.projected_rows import AskRow, Summary
 from coderelay.protocol.queries import ListPrompts, ShowPermissions, ShowSession, WhyNotRun, WhyWaiting
-from coderelay.surfaces.standard_streams import MOST_WAITING, hurry, wait_until_written
+from coderelay.surfaces.nonblocking_standard_streams import MOST_WAITING, hurry, wait_until_written
 from coderelay.surfaces.terminal.answer_line_parser import AnswerParser, split_all
 from coderelay.surfaces.terminal.ask_and_prompt_queues import (
     AskQueue,

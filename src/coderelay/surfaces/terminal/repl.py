@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 from prompt_toolkit.buffer import Buffer
 
-from coderelay.client.coder_error_text import error_in_words
+from coderelay.client.error_text import error_in_words
 from coderelay.client.i18n import t
 from coderelay.client.slash_results import LeftSession, SwitchedSession
 from coderelay.protocol.commands import Accepted, ConfigureSession, RecallPrompt, StopTurn, WriteSnapshot
@@ -17,11 +17,11 @@ from coderelay.protocol.events import PromptAdmitted
 from coderelay.protocol.ids import AskId, SessionId
 from coderelay.protocol.modes import next_mode_by_key
 from coderelay.surfaces.terminal.ask_menu import AskMenu
-from coderelay.surfaces.terminal.drawing.transcript_lines import error_line, note
-from coderelay.surfaces.terminal.input.attachments import Attachments, Placeholders
+from coderelay.surfaces.terminal.drawing.prompt_and_note_lines import error_line, note
 from coderelay.surfaces.terminal.input.completion import InputCompleter, SessionOffers
 from coderelay.surfaces.terminal.input.history import TypedHistory
 from coderelay.surfaces.terminal.input.key_bindings import make_bindings
+from coderelay.surfaces.terminal.input.pasted_text_and_images import Attachments, Placeholders
 from coderelay.surfaces.terminal.input_dispatch import InputDispatch, ReturnedLine, SentLine
 from coderelay.surfaces.terminal.live_region_view import LiveRegionView
 from coderelay.surfaces.terminal.notifications_and_title import Notifier

@@ -31,9 +31,9 @@ from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
 
 from coderelay.client.i18n import t
-from coderelay.surfaces.standard_streams import wait_until_written, waiting
+from coderelay.surfaces.nonblocking_standard_streams import wait_until_written, waiting
 from coderelay.surfaces.terminal.drawing.ansi_styles import without_colours
-from coderelay.surfaces.terminal.drawing.display_width import cut, width_of
+from coderelay.surfaces.terminal.drawing.width_and_truncation import cut, width_of
 from coderelay.surfaces.terminal.input.bracketed_paste_and_focus import REPORT_FOCUS, REPORT_NO_FOCUS, Focus, Keyboard
 
 _PRINT_SECONDS = 0.03

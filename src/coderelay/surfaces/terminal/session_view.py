@@ -40,8 +40,8 @@ from coderelay.surfaces.terminal.ask_and_prompt_queues import (
     WaitingPrompts,
 )
 from coderelay.surfaces.terminal.drawing import asks as drawn
-from coderelay.surfaces.terminal.drawing.display_width import cut
-from coderelay.surfaces.terminal.drawing.transcript_lines import note
+from coderelay.surfaces.terminal.drawing.prompt_and_note_lines import note
+from coderelay.surfaces.terminal.drawing.width_and_truncation import cut
 from coderelay.surfaces.terminal.live_region_view import LiveRegionView
 from coderelay.surfaces.terminal.notifications_and_title import Notifier
 from coderelay.surfaces.terminal.screen import Screen

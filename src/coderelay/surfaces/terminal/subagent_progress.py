@@ -19,7 +19,7 @@ from coderelay.protocol.ids import CallId, SessionId
 from coderelay.protocol.message_content import text_of
 from coderelay.surfaces.terminal.drawing.ansi_styles import CYAN, DIM, paint
 from coderelay.surfaces.terminal.drawing.calls import call_name, call_summary
-from coderelay.surfaces.terminal.drawing.display_width import cut, width_of
+from coderelay.surfaces.terminal.drawing.width_and_truncation import cut, width_of
 
 _START = "  ↳ "
 _TITLE = 24

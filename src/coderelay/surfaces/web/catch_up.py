@@ -16,13 +16,15 @@ from coderelay.surfaces.web.outgoing_server_events import event_text, session_hi
 from coderelay.surfaces.web.session_frames import Frame, SessionFrames
 
 if TYPE_CHECKING:
-    from coderelay.surfaces.web.hub import EventHub
+    from coderelay.surfaces.web.event_broadcast import EventBroadcast
 
 
 _LOOK_BACK = (256, 4096, sys.maxsize)
 
 
-async def send_history(connection: ClientSendQueue, client: Client, hub: "EventHub", session: SessionId) -> None:
+async def send_history(
+    connection: ClientSendQueue, client: Client, broadcast: "EventBroadcast", session: SessionId
+) -> None:
     """The history, then the asks that are open, then the text that is being written; what happens meanwhile comes
     after that, and nothing of it twice."""
     connection.hold(session)
@@ -31,20 +33,22 @@ async def send_history(connection: ClientSendQueue, client: Client, hub: "EventH
     try:
         messages = await client.get(ReadMessages(session))
         summary = await client.get(ShowSession(session))  # its status may be newer, never older
-        requests = [await ask_frame(hub, each) for each in await client.get(ListAsks(session))]
+        requests = [await ask_frame(broadcast, each) for each in await client.get(ListAsks(session))]
         queue = await client.get(ListPrompts(session)) if summary.queued else []
         decided = await client.get(ListDecisions(session))
-        view = await hub.reached(session, messages.seq)
+        view = await broadcast.reached(session, messages.seq)
         shown = messages.seq
-        await hub.take_up(summary)
-        text = session_history(summary, messages.rows, shown, queue, decided, hub.more_of(summary))
+        await broadcast.take_up(summary)
+        text = session_history(summary, messages.rows, shown, queue, decided, broadcast.more_of(summary))
         history = Frame(text, session, shown)
         frames = [history, *filter(None, requests), *(view.saying() if view is not None else [])]
     finally:
         connection.release(session, frames, shown)
 
 
-async def follow(connection: ClientSendQueue, client: Client, hub: "EventHub", wanted: FollowPayload) -> None:
+async def follow(
+    connection: ClientSendQueue, client: Client, broadcast: "EventBroadcast", wanted: FollowPayload
+) -> None:
     """The events after the client's cursor and the asks of children, between `session.following` and
     `session.followed`; then what happens from now on. What a new connection was shown of the session before that
     comes again, so a client that follows ignores it."""
@@ -57,13 +61,13 @@ async def follow(connection: ClientSendQueue, client: Client, hub: "EventHub", w
         seq = summary.head
         if after > seq:
             raise BadInput(f"the log of the session ends at {seq}; {after} is beyond that")
-        replayed = [] if after == seq else await _replay(client, hub, summary, after)
+        replayed = [] if after == seq else await _replay(client, broadcast, summary, after)
         first_parts = sum(frame.seq == replayed[0].seq for frame in replayed) if replayed else 0
         if wanted.after_part > first_parts:
             raise BadInput(f"the next event has {first_parts} parts, not {wanted.after_part}")
         asks = [each for each in await client.get(ListAsks(session)) if each.session != session]
-        requests = [await ask_frame(hub, each) for each in asks]
-        view = await hub.reached(session, seq)
+        requests = [await ask_frame(broadcast, each) for each in asks]
+        view = await broadcast.reached(session, seq)
         first = Frame(event_text("session.following", {"sessionId": session, "seq": after}), session, after)
         last = Frame(event_text("session.followed", {"sessionId": session, "seq": seq}), session, seq)
         frames = [first, *replayed[wanted.after_part :], *filter(None, requests), last]
@@ -73,16 +77,16 @@ async def follow(connection: ClientSendQueue, client: Client, hub: "EventHub", w
         connection.release(session, frames, shown, anew=True)
 
 
-async def ask_frame(hub: "EventHub", row: AskRow) -> Frame | None:
+async def ask_frame(broadcast: "EventBroadcast", row: AskRow) -> Frame | None:
     """The open ask as clients are asked; None if its session does not exist any more."""
-    view = await hub.view(row.session)
+    view = await broadcast.view(row.session)
     if view is None:
         return None
-    await hub.learn(row.session, view, [row.ask])
+    await broadcast.learn(row.session, view, [row.ask])
     return view.request(row.ask)
 
 
-async def _replay(client: Client, hub: "EventHub", summary: Summary, after: int) -> list[Frame]:
+async def _replay(client: Client, broadcast: "EventBroadcast", summary: Summary, after: int) -> list[Frame]:
     """The frames of the events after the cursor, up to the head that the summary has. They are the same that clients
     were shown at the time, so the view begins with what was open then: the turn and its asks."""
     view = SessionFrames(summary, [])
@@ -90,7 +94,7 @@ async def _replay(client: Client, hub: "EventHub", summary: Summary, after: int)
         view.pass_over(each)
     frames: list[Frame] = []
     for each in await _events(client, summary.id, after, summary.head):
-        await hub.learn(summary.id, view, asks_in(each.event))
+        await broadcast.learn(summary.id, view, asks_in(each.event))
         frames += [frame for frame in view.frames(each) if not frame.live]
     return frames
 

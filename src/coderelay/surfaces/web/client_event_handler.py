@@ -35,7 +35,7 @@ from coderelay.protocol.queries import (
     ShowDefaults,
     ShowSession,
 )
-from coderelay.surfaces.web.agent_and_model_choice import for_a_new_session, for_a_session
+from coderelay.surfaces.web.agent_and_model_resolution import for_a_new_session, for_a_session
 from coderelay.surfaces.web.catch_up import ask_frame, follow, send_history
 from coderelay.surfaces.web.client_query_handler import look_up
 from coderelay.surfaces.web.client_send_queue import ClientSendQueue
@@ -84,17 +84,17 @@ from coderelay.surfaces.web.prompt_images import images_of
 from coderelay.surfaces.web.slash_result_payload import command_output
 
 if TYPE_CHECKING:
-    from coderelay.surfaces.web.hub import EventHub, HubOptions
+    from coderelay.surfaces.web.event_broadcast import BroadcastOptions, EventBroadcast
 
 log = logging.getLogger(__name__)
 
 
 class ClientEventHandler:
-    def __init__(self, client: Client, by: By, options: "HubOptions", hub: "EventHub") -> None:
+    def __init__(self, client: Client, by: By, options: "BroadcastOptions", broadcast: "EventBroadcast") -> None:
         self._client = client
         self._by = by
         self._options = options
-        self._hub = hub
+        self._broadcast = broadcast
         self._undoing = asyncio.Lock()
 
     async def carry_out(self, connection: ClientSendQueue, text: object) -> None:
@@ -122,9 +122,9 @@ class ClientEventHandler:
                 wanted = event.payload
                 query = ListSessions(cwd=wanted.cwd or None, limit=wanted.limit + 1, text=wanted.text)
                 found = await self._client.get(query)
-                more = self._hub.more_of
+                more = self._broadcast.more_of
                 connection.reply(session_list(found[: wanted.limit], whole=len(found) <= wanted.limit, more=more))
-                if (context := self._hub.ide.shown_to(connection)) is not None:
+                if (context := self._broadcast.ide.shown_to(connection)) is not None:
                     connection.reply(context)
             case SessionStart():
                 await self._start(connection, event.payload)
@@ -135,11 +135,11 @@ class ClientEventHandler:
             case SessionDelete():
                 await self._delete(connection, SessionId(event.payload.session_id))
             case SessionHistory():
-                await send_history(connection, self._client, self._hub, SessionId(event.payload.session_id))
+                await send_history(connection, self._client, self._broadcast, SessionId(event.payload.session_id))
             case PermissionResponse():
                 await self._answer(connection, event.payload)
             case SessionFollow():
-                await follow(connection, self._client, self._hub, event.payload)
+                await follow(connection, self._client, self._broadcast, event.payload)
             case SessionConfigure():
                 await self._configure(event)
             case SessionClear():
@@ -159,10 +159,10 @@ class ClientEventHandler:
             case TurnUndo():
                 await self._undo(SessionId(event.payload.session_id), event.payload.turn_id)
             case IdeContextChanged():
-                self._hub.ide.change(connection, event.payload)
+                self._broadcast.ide.change(connection, event.payload)
             case StatisticsSubscribe():
                 connection.wants_statistics = event.payload.on
-                self._hub.measure()
+                self._broadcast.measure()
             case _:
                 assert_never(event)
 
@@ -263,7 +263,7 @@ class ClientEventHandler:
         if not row.open:
             connection.reply(late_resolution(session, row))
             return
-        request = await ask_frame(self._hub, row)
+        request = await ask_frame(self._broadcast, row)
         decision = decision_of(row.ask, wanted.result, None if request is None else request.text)
         outcome = await self._client.send(
             AnswerAsk(session=row.session, ask=row.ask.id, decision=decision, by=self._by)
@@ -286,7 +286,7 @@ class ClientEventHandler:
 
     async def _ask_closed(self, session: SessionId, wanted: PermissionPayload) -> AskRow:
         named = wanted.ask_id or wanted.tool_use_id or ""
-        ask_id = wanted.ask_id or self._hub.ask_about(session, named)
+        ask_id = wanted.ask_id or self._broadcast.ask_about(session, named)
         if ask_id is None:
             raise no_such_ask(named)
         try:

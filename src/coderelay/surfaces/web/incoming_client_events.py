@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 from coderelay.protocol.asks import EditMode, PlanOption, Scope
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.session_setting_types import Mode, Think
+from coderelay.protocol.session_setting_values import Mode, Think
 from coderelay.surfaces.web.strict_json import read_json
 
 Id = Annotated[str, Meta(min_length=1, max_length=200)]

@@ -14,7 +14,7 @@ from starlette.websockets import WebSocket
 from coderelay.client.client import Client
 from coderelay.client.i18n import retell, speaking
 from coderelay.protocol.errors import BadInput, CannotRun, CoderError, StoreFailed, UnknownSession
-from coderelay.protocol.language_files import LANGUAGES
+from coderelay.protocol.translation_files import LANGUAGES
 from coderelay.surfaces.web.guard import BATCHED, chosen_subprotocol
 from coderelay.surfaces.web.http_api import HttpApi, json_answer
 from coderelay.surfaces.web.page_files import page_files

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from coderelay.client.views import cowork_messages
-from coderelay.client.views.partial_messages import Partials
+from coderelay.client.views.cowork_stream_events import Partials
 from coderelay.protocol.asks import Ask, By, Decision, PermissionAsk
 from coderelay.protocol.events import (
     AskAnswered,

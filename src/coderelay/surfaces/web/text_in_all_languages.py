@@ -1,8 +1,8 @@
 """Translations that an event carries beside its English sentences, so that a page can show them in its own."""
 
 from coderelay.client.i18n import retell, speaking
-from coderelay.protocol.language_files import LANGUAGES
 from coderelay.protocol.translatable import Translatable
+from coderelay.protocol.translation_files import LANGUAGES
 
 
 def retold(text: str, said: Translatable | None = None) -> dict[str, dict[str, str]]:

@@ -15,8 +15,8 @@ from urllib.parse import parse_qsl
 import uvicorn
 
 from coderelay.testing.feishu_server.connections import ConnectionLost, Connections, EventAnswer, LongConnection
-from coderelay.testing.feishu_server.fake_chat import FakeChat, FakePerson
 from coderelay.testing.feishu_server.faults import Fault, Faults
+from coderelay.testing.feishu_server.person_in_chat import FakeChat, FakePerson
 from coderelay.testing.feishu_server.platform_api import PlatformApi, Refused
 from coderelay.testing.feishu_server.webhook_signing import SignedCall, signed_call
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from coderelay.protocol.errors import ToolFailed
 from coderelay.tools.editing.closest_match import closest_match
-from coderelay.tools.editing.patch_format import Hunk
+from coderelay.tools.editing.patch_parser import Hunk
 from coderelay.workspace.files.line_diff import with_ends
 
 _LISTED = 5

@@ -9,7 +9,7 @@ from coderelay.protocol.autorun_files import is_package_json
 from coderelay.protocol.calls import Need
 from coderelay.protocol.errors import ToolFailed
 from coderelay.tools.editing.file_changes import FileEdit, is_hidden
-from coderelay.tools.editing.text_file import sendable
+from coderelay.tools.editing.text_encoding import sendable
 from coderelay.workspace.files.disk_or_editor_files import EditorFiles
 from coderelay.workspace.workspace import Workspace
 

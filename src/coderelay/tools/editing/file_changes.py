@@ -14,7 +14,7 @@ from coderelay.policy.secrets.masking import adds_marker
 from coderelay.protocol.calls import Seen
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
-from coderelay.tools.editing.text_file import text_file
+from coderelay.tools.editing.text_encoding import text_file
 from coderelay.workspace.files.confined_files import FileContent
 from coderelay.workspace.files.path_resolution import real_path
 from coderelay.workspace.workspace import Workspace

@@ -23,10 +23,10 @@ from coderelay.tools.mcp.protocol_types import (
     Resource,
     ResourceContent,
 )
-from coderelay.tools.mcp.server_transport import ServerTransport
+from coderelay.tools.mcp.server_transport_interface import ServerTransport
 from coderelay.wire.errors import NoAnswer, PeerTimeout, RpcError
-from coderelay.wire.malformed_message_tolerance import Tolerance
-from coderelay.wire.message_decoding import Params
+from coderelay.wire.malformed_message_repair import Tolerance
+from coderelay.wire.message_json_and_ids import Params
 from coderelay.wire.peer import Method, Peer, Request
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")

@@ -21,7 +21,7 @@ from coderelay.tools.mcp.protocol_types import (
     Resource,
     ResourceContent,
 )
-from coderelay.tools.mcp.server_transport import ServerTransport
+from coderelay.tools.mcp.server_transport_interface import ServerTransport
 
 _SAID_LINES = 5
 _SAID_CHARS = 600

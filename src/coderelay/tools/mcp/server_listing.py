@@ -12,8 +12,8 @@ from coderelay.tools.mcp.folder_servers import McpServers
 from coderelay.tools.mcp.prompt_and_resource_text import prompt_or_resource_text
 from coderelay.tools.mcp.protocol_types import Prompt
 from coderelay.tools.mcp.restarting_server import McpServer
-from coderelay.tools.mcp.server_secrets import where_shown
-from coderelay.tools.mcp.server_settings import ServerSettings
+from coderelay.tools.mcp.secrets_in_server_settings import where_shown
+from coderelay.tools.mcp.server_settings_interface import ServerSettings
 
 Listed = TypeVar("Listed")
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from coderelay.protocol.translatable import say
 from coderelay.tools.mcp.errors import ServerFailed
-from coderelay.tools.mcp.server_transport import MOST_BYTES
+from coderelay.tools.mcp.server_transport_interface import MOST_BYTES
 from coderelay.wire.transport import Take
-from coderelay.workspace.processes.processes import CannotStart, Processes, ProcessesLost, RunningCommand
+from coderelay.workspace.processes.command_runner import CannotStart, Processes, ProcessesLost, RunningCommand
 
 SHIM = Path(__file__).with_name("stdio_to_socket_script.py")
 _ERROR_BYTES = 16 * 1024

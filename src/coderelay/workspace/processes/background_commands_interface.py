@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.ids import BackgroundId
-from coderelay.workspace.processes.processes import RunningCommand
+from coderelay.workspace.processes.command_runner import RunningCommand
 
 
 class BackgroundStatus(Struct, frozen=True):

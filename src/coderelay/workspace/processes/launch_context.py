@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from coderelay.workspace.processes.processes import Processes
+from coderelay.workspace.processes.command_runner import Processes
 
 
 class LaunchContext(Struct, frozen=True):

@@ -1,7 +1,7 @@
-"""Kills orphaned processes of commands whose keeper and supervisor were killed.
+"""Kills orphaned processes of commands whose subreaper and supervisor were killed.
 
-A keeper and the supervisor end everything that a command started. When both are killed at the same moment, nobody is
-left who knows those processes: the kernel gives them to init. So every command carries a mark in its environment
+A subreaper and the supervisor end everything that a command started. When both are killed at the same moment, nobody
+is left who knows those processes: the kernel gives them to init. So every command carries a mark in its environment
 that its processes inherit, and they can be found by it: at once if the owner still lives, and otherwise by the next
 owner on this machine. A process that cleared its environment is not found.
 """

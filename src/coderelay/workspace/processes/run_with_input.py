@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 
 from msgspec import Struct
 
-from coderelay.workspace.processes.processes import FinishedCommand, Processes
+from coderelay.workspace.processes.command_runner import FinishedCommand, Processes
 
 _ERROR_BYTES = 16 * 1024
 _READ_BYTES = 1 << 16

@@ -12,8 +12,14 @@ from msgspec.structs import replace
 
 from coderelay.protocol.calls import Right
 from coderelay.workspace.processes.command_output import FREE_BYTES
+from coderelay.workspace.processes.command_runner import (
+    CannotStart,
+    FinishedCommand,
+    OnOutput,
+    Processes,
+    RunningCommand,
+)
 from coderelay.workspace.processes.launch_context import LaunchContext
-from coderelay.workspace.processes.processes import CannotStart, FinishedCommand, OnOutput, Processes, RunningCommand
 from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
 
 if TYPE_CHECKING:

@@ -1,4 +1,5 @@
-"""Starts, talks to and ends a supervisor process, from the owner's side. `supervisor.py` describes the protocol."""
+"""Starts, talks to and ends a supervisor process, from the owner's side. `command_supervisor.py` describes the
+protocol."""
 
 from __future__ import annotations
 
@@ -11,10 +12,10 @@ from contextlib import suppress
 from errno import EINVAL, ENOEXEC
 from typing import Protocol
 
-from coderelay.workspace.processes.command_result import CannotStart
+from coderelay.workspace.processes.command_result_and_errors import CannotStart
 from coderelay.workspace.processes.own_environment_erasure import blank_own_environment
 
-SUPERVISOR = os.path.join(os.path.dirname(__file__), "supervisor.py")
+SUPERVISOR = os.path.join(os.path.dirname(__file__), "command_supervisor.py")
 _LAST_WORDS = 1 << 16
 LEAVING_MAY_TAKE = 5.0
 KILLING_MAY_TAKE = 1.0
@@ -23,7 +24,7 @@ Wrap = Callable[[list[str]], list[str]]
 
 
 class LentDescriptors(Protocol):
-    """A command whose file descriptors are passed to its keeper."""
+    """A command whose file descriptors are passed to its subreaper."""
 
     def lent(self) -> list[int]: ...
 
@@ -76,7 +77,8 @@ class SupervisorHandle:
         raise CannotStart(program=program, cwd="/", what="process", errno=ENOEXEC)
 
     async def end_sandbox(self) -> None:
-        """Kill the sandbox with everything in it: a command outlived even SIGKILL, or its keeper does not answer."""
+        """Kill the sandbox with everything in it: a command outlived even SIGKILL, or its subreaper does not
+        answer."""
         if self._is_wrapped and not self._gone.is_set():
             self._process.kill()
             await self._wait_until_gone(KILLING_MAY_TAKE)

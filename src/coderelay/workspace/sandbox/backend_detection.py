@@ -46,7 +46,7 @@ def sandbox_backend(coder_home: str) -> SandboxBackend:
 
 def detect_sandbox(coder_home: str) -> DetectedSandbox:
     """Try every way, whatever is cached, and cache the result."""
-    from coderelay.workspace.sandbox.probe import probe  # imported late: most processes find a cached result
+    from coderelay.workspace.sandbox.sandbox_probe import probe  # imported late: most processes find a cached result
 
     why_not: dict[str, str] = {}
     for way in BACKENDS:

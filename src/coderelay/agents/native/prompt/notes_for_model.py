@@ -15,7 +15,7 @@ from coderelay.protocol.events import MessageAdded
 from coderelay.protocol.message_content import Note
 from coderelay.protocol.modes import mode_spec
 from coderelay.protocol.query_results import Item, SkillShown, SubagentShown
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from coderelay.protocol.tool_specs import first_sentence
 from coderelay.session.background_commands import background_topic, over_topic, status_text
 from coderelay.session.state import BackgroundCommand, State, is_list, items_of, last_list

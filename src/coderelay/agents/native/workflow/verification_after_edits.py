@@ -31,9 +31,9 @@ from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Unkno
 from coderelay.protocol.events import MessageAdded, Verification
 from coderelay.protocol.ids import CallId, new_id
 from coderelay.protocol.message_content import text_of
-from coderelay.protocol.session_setting_types import Mode
+from coderelay.protocol.session_setting_values import Mode
 from coderelay.session.state import CallState, Entry
-from coderelay.tools.all_tools import SPECS
+from coderelay.tools.builtin_tools import SPECS
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from coderelay.policy.shell.literal_script import Word
+from coderelay.policy.shell.literal_bash_parser import Word
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
 from coderelay.protocol.secret_paths import secret_place
 from coderelay.protocol.translatable import say

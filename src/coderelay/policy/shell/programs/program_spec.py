@@ -5,7 +5,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from coderelay.policy.shell.literal_script import Word
+from coderelay.policy.shell.literal_bash_parser import Word
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders
 from coderelay.policy.shell.programs.harmless_option_check import Options
 

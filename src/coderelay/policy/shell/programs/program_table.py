@@ -11,7 +11,7 @@ from coderelay.policy.shell.programs.git import GIT
 from coderelay.policy.shell.programs.other_read_only_programs import ARCHIVERS, PLAIN, PROCESS_VIEWERS
 from coderelay.policy.shell.programs.program_spec import Build, Program
 from coderelay.policy.shell.programs.sed_awk_jq import LANGUAGES
-from coderelay.policy.shell.programs.shells_and_interpreters import SHELLS
+from coderelay.policy.shell.programs.shells_and_builtins import SHELLS
 from coderelay.policy.shell.programs.wrappers import WRAPPERS
 
 ALL_TABLES = (

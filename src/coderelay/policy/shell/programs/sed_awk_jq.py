@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from coderelay.policy.shell.literal_script import Word
+from coderelay.policy.shell.literal_bash_parser import Word
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.harmless_option_check import Options, check
 from coderelay.policy.shell.programs.program_spec import Program

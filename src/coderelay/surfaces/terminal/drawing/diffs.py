@@ -8,7 +8,7 @@ from msgspec import Struct
 from coderelay.client.i18n import t
 from coderelay.client.visible_text import visible
 from coderelay.surfaces.terminal.drawing.ansi_styles import BOLD, DIM, GREEN, RED, paint
-from coderelay.surfaces.terminal.drawing.display_width import rows_of
+from coderelay.surfaces.terminal.drawing.width_and_truncation import rows_of
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)")
 _STYLES = {"+": GREEN, "-": RED, " ": ""}

@@ -19,8 +19,8 @@ from coderelay.surfaces.terminal.drawing.ansi_styles import (
     paint,
     without_colours,
 )
-from coderelay.surfaces.terminal.drawing.display_width import rows_of, width_of
 from coderelay.surfaces.terminal.drawing.syntax_highlighting import drawn_code
+from coderelay.surfaces.terminal.drawing.width_and_truncation import rows_of, width_of
 from coderelay.surfaces.terminal.drawing.wrapping import Span, joined, wrap
 
 _HEADINGS = {"h1": f"{BOLD};{UNDERLINED}", "h2": BOLD}

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from coderelay.client.visible_text import visible
 from coderelay.surfaces.terminal.drawing.ansi_styles import DIM, ITALIC, paint
-from coderelay.surfaces.terminal.drawing.display_width import last_rows, rows_of
 from coderelay.surfaces.terminal.drawing.markdown_splitter import (
     Block,
     CodeBegins,
@@ -18,6 +17,7 @@ from coderelay.surfaces.terminal.drawing.markdown_splitter import (
     Prose,
 )
 from coderelay.surfaces.terminal.drawing.sanitizing import without_wide_joins
+from coderelay.surfaces.terminal.drawing.width_and_truncation import last_rows, rows_of
 from coderelay.surfaces.terminal.drawing.wrapping import wrapped
 
 if TYPE_CHECKING:

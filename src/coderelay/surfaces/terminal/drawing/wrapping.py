@@ -6,7 +6,7 @@ from functools import cache
 from unicodedata import east_asian_width
 
 from coderelay.surfaces.terminal.drawing.ansi_styles import paint
-from coderelay.surfaces.terminal.drawing.display_width import rows_of, width_of
+from coderelay.surfaces.terminal.drawing.width_and_truncation import rows_of, width_of
 
 Span = tuple[str, str]
 """A piece of text and its style."""

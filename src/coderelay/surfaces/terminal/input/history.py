@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 from prompt_toolkit.history import History
 
-from coderelay.surfaces.terminal.input.attachments import FIRST, Attachments, as_text
+from coderelay.surfaces.terminal.input.pasted_text_and_images import FIRST, Attachments, as_text
 
 MOST = 5000
 _MOST_BYTES = 8 * 1024 * 1024

@@ -20,9 +20,9 @@ from prompt_toolkit.keys import Keys
 
 from coderelay.client.i18n import t
 from coderelay.protocol.errors import BadInput
-from coderelay.surfaces.terminal.input.attachments import Attachments, harmless, take_paste
 from coderelay.surfaces.terminal.input.clipboard_image import clipboard_picture
 from coderelay.surfaces.terminal.input.mention_syntax import unfinished_mention
+from coderelay.surfaces.terminal.input.pasted_text_and_images import Attachments, harmless, take_paste
 
 ANSWER_KEYS = "yneas123456789 "
 _OTHERS = ("editor", "nano", "vim", "vi")

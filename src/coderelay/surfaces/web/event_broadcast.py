@@ -1,0 +1,332 @@
+"""The server's one feed of all sessions, given to every client in the same order."""
+
+import asyncio
+import logging
+from collections.abc import Iterable, MutableMapping, Sequence
+from contextlib import aclosing, suppress
+from typing import Any, Literal, Protocol
+
+from msgspec import Struct
+from starlette.websockets import WebSocketDisconnect
+
+from coderelay.client.client import Client
+from coderelay.client.views.cowork_message_parser import blocks_of, read_message
+from coderelay.protocol.asks import Ask, By
+from coderelay.protocol.commands import OpenSession
+from coderelay.protocol.errors import CoderError, UnknownSession
+from coderelay.protocol.events import CallProposed, Recorded, SessionDeleted, asks_in
+from coderelay.protocol.ids import AskId, CallId, SessionId
+from coderelay.protocol.live_updates import Live
+from coderelay.protocol.projected_rows import Summary
+from coderelay.protocol.queries import ListAsks, ListChildren, ListSessions, ReadMessages, ShowSession, WhyNotRun
+from coderelay.surfaces.web.client_event_handler import ClientEventHandler
+from coderelay.surfaces.web.client_send_queue import ClientSendQueue, Socket
+from coderelay.surfaces.web.ide_context import IdeContexts
+from coderelay.surfaces.web.machine_statistics import sample
+from coderelay.surfaces.web.outgoing_server_events import Payload, event_text
+from coderelay.surfaces.web.session_frames import Frame, SessionFrames
+from coderelay.surfaces.web.sessions_waiting_for_host import WATCH_SECONDS, SessionsWaitingForHost
+from coderelay.surfaces.web.text_in_all_languages import retold
+
+log = logging.getLogger(__name__)
+
+_STATISTICS_SECONDS = 0.5
+_REACH_SECONDS = 2.0
+_AGAIN_SECONDS = 1.0
+_READ_SECONDS = 0.25
+_ALL = 1_000_000
+_JUST_CREATED = 100  # more sessions than anybody creates while the server starts
+
+InputWhileRunning = Literal["queue", "steer", "stop", "ignore"]
+
+
+class BroadcastOptions(Struct, frozen=True):
+    """`cwd` is the folder of a session that is started without one. `input_while_running` is what Enter does while a
+    session works; pages are told."""
+
+    cwd: str
+    input_while_running: InputWhileRunning = "queue"
+
+
+class ClientSocket(Socket, Protocol):
+    """A WebSocket that was accepted."""
+
+    async def receive(self) -> MutableMapping[str, Any]: ...
+
+
+class EventBroadcast:
+    def __init__(self, client: Client, by: By, options: BroadcastOptions) -> None:
+        self._client = client
+        self._by = by
+        self._options = options
+        self._connections: set[ClientSendQueue] = set()
+        self._views: dict[SessionId, SessionFrames] = {}
+        self._busy: set[SessionId] = set()  # the sessions with an open turn
+        self._cursors: dict[SessionId, int] = {}  # the last event of each session that was shown
+        self._children: set[SessionId] = set()
+        self._waiters: list[tuple[SessionId, int, asyncio.Event]] = []
+        self._measured = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._waiting: SessionsWaitingForHost = SessionsWaitingForHost(client)
+        self.ide = IdeContexts(self._tell)
+        self._requests = ClientEventHandler(client, by, options, self)
+
+    @property
+    def clients(self) -> int:
+        return len(self._connections)
+
+    async def start(self) -> None:
+        """Begin to follow all sessions, and take up those that have something to do."""
+        with_work = await self._learn_cursors(are_new=False)
+        for row in await self._client.get(ListAsks()):
+            self._busy.add(row.session)
+            await self.view(row.session)  # with its asks, so that their answers are understood
+        follow, measure = (
+            asyncio.create_task(self._follow(_JUST_CREATED)),
+            asyncio.create_task(self._tell_statistics()),
+        )
+        self._tasks = [follow, measure, asyncio.create_task(self._watch_owners())]
+        for each in with_work:
+            if await self._client.get(WhyNotRun(each.id)) is None:
+                await self._open(each.id)
+
+    async def _open(self, session: SessionId) -> None:
+        with suppress(CoderError):  # it may have been deleted meanwhile
+            await self._client.send(OpenSession(session=session, by=self._by))
+
+    async def _learn_cursors(self, *, are_new: bool, limit: int = _ALL) -> list[Summary]:
+        """Find the sessions that are not known yet, among the newest. If they `are_new`, nothing of them was shown;
+        else they are followed from here on. Returns those that have something to do."""
+        found = await self._client.get(ListSessions(limit=limit))
+        for each in found:
+            self._learn_cursor(each, is_new=are_new)
+            if each.turn_open and each.children:
+                with suppress(UnknownSession):
+                    for child in await self._client.get(ListChildren(each.id)):
+                        self._learn_cursor(child, is_new=are_new)
+        return [each for each in found if each.turn_open or each.queued or each.open_asks]
+
+    def _learn_cursor(self, summary: Summary, *, is_new: bool) -> None:
+        if summary.id not in self._cursors:
+            self._cursors[summary.id] = 0 if is_new else summary.head
+            if summary.turn_open and not is_new:
+                self._busy.add(summary.id)
+
+    async def close(self) -> None:
+        self.ide.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def talk(self, websocket: ClientSocket, *, batched: bool) -> None:
+        """Serve one client until its connection ends."""
+        connection = ClientSendQueue(websocket, batched=batched)
+        self._connections.add(connection)
+        tasks: list[asyncio.Task[Any]] = [
+            asyncio.create_task(self._read(websocket, connection)),
+            asyncio.create_task(connection.send_all()),
+            asyncio.create_task(connection.lagging.wait()),
+        ]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._connections.discard(connection)
+            self.ide.forget(connection)
+            self.measure()
+            for task in tasks:
+                task.cancel()
+            for ended in await asyncio.gather(*tasks, return_exceptions=True):
+                if isinstance(ended, Exception) and not _is_gone(ended):
+                    log.error("a connection failed", exc_info=ended)
+        if connection.lagging.is_set():
+            await connection.close_lagging()
+
+    async def _read(self, socket: ClientSocket, connection: ClientSendQueue) -> None:
+        while (message := await socket.receive())["type"] != "websocket.disconnect":
+            await self._requests.carry_out(connection, message.get("text"))
+            await connection.drained()
+
+    async def _follow(self, limit: int) -> None:
+        """Show what happens, also of those of the `limit` newest sessions that are not known yet. If the feed breaks
+        off, go on after what was shown."""
+        while True:
+            try:
+                await self._learn_cursors(are_new=True, limit=limit)
+                async with aclosing(self._client.follow_all(self._cursors)) as events:
+                    async for session, each in events:
+                        await self._show(session, each)
+            except Exception:  # whatever it was, clients must not be left without a feed
+                log.exception("the feed of all sessions broke off")
+            await asyncio.sleep(_AGAIN_SECONDS)
+            limit = _ALL
+            for view in self._views.values():
+                view.forget_live()
+
+    async def _show(self, session: SessionId, each: Recorded | Live) -> None:
+        try:
+            await self._show_one(session, each)
+        except CoderError:
+            raise  # the log cannot be read now; this event is shown when it can
+        except Exception:
+            log.exception("an event of the session %s cannot be shown", session)
+        self._waiting.heard_of(session)
+        if isinstance(each, Recorded):
+            self._cursors[session] = each.seq
+            if isinstance(each.event, SessionDeleted):
+                self._forget(session)
+
+    def _forget(self, session: SessionId) -> None:
+        self._cursors.pop(session, None)
+        self._children.discard(session)
+        self._views.pop(session, None)
+        self._busy.discard(session)
+        self._waiting.forget(session)
+
+    async def _show_one(self, session: SessionId, each: Recorded | Live) -> None:
+        view = await self.view(session)
+        if view is None:
+            is_known = session not in self._children  # clients do not know children
+            if is_known and isinstance(each, Recorded) and isinstance(each.event, SessionDeleted):
+                self._publish([Frame(event_text("session.deleted", {"sessionId": session}), session, each.seq)])
+            return
+        if isinstance(each, Recorded) and not isinstance(each.event, CallProposed):
+            await self.learn(session, view, asks_in(each.event))
+        self._publish(view.frames(each))
+        await self._let_clients_read()
+        (self._busy.add if view.is_turn_open else self._busy.discard)(session)
+        if view.is_at_rest:
+            self._views.pop(session, None)
+        for waited, seq, reached in self._waiters:
+            if waited == session and self._has_reached(session, seq):
+                reached.set()
+
+    def _publish(self, frames: Iterable[Frame]) -> None:
+        for frame in frames:
+            for connection in self._connections:
+                connection.put(frame)
+
+    async def _let_clients_read(self) -> None:
+        """Many events may come at once. Clients that read them are not to fall behind; one that does not is waited
+        for only once."""
+        filling = [each for each in self._connections if each.is_filling and not each.is_slow]
+        if filling:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_READ_SECONDS):
+                    for each in filling:
+                        await each.drained()
+            for each in filling:
+                each.is_slow = each.is_filling
+
+    async def view(self, session: SessionId) -> SessionFrames | None:
+        """What clients are shown of a session; None if it does not exist any more."""
+        if (known := self._views.get(session)) is not None:
+            return known
+        try:
+            summary = await self._client.get(ShowSession(session))
+            parents = await self._parents(summary)
+        except UnknownSession:
+            return None
+        if parents:
+            self._children.add(session)
+        view = SessionFrames(summary, parents, is_turn_open=session in self._busy)
+        return self._views.setdefault(session, view)
+
+    async def learn(self, session: SessionId, view: SessionFrames, asks: Iterable[Ask]) -> None:
+        """Let a view know the arguments of the calls that these asks are about."""
+        if missing := view.unknown_uses(asks):
+            with suppress(UnknownSession):
+                view.learn(await self._tool_uses(session, missing))
+
+    def ask_about(self, session: SessionId, tool_use: str) -> AskId | None:
+        """The ask of an open turn about a tool use that clients know in this session, also if it is answered."""
+        found = (view.ask_about(tool_use) for view in self._views.values() if view.shown_as == session)
+        return next(filter(None, found), None)
+
+    async def reached(self, session: SessionId, seq: int) -> SessionFrames | None:
+        """Wait until the clients have been shown this event. Returns the session's view, if one is in use."""
+        if not self._has_reached(session, seq):
+            waiter = (session, seq, asyncio.Event())
+            self._waiters.append(waiter)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_REACH_SECONDS):
+                    await waiter[2].wait()
+            self._waiters.remove(waiter)
+        return self._views.get(session)
+
+    def _has_reached(self, session: SessionId, seq: int) -> bool:
+        view = self._views.get(session)
+        return view is None or view.seq >= seq
+
+    async def _parents(self, summary: Summary) -> list[SessionId]:
+        parents: list[SessionId] = []
+        while summary.parent is not None:
+            parents.append(summary.parent)
+            summary = await self._client.get(ShowSession(summary.parent))
+        return parents
+
+    async def _tool_uses(self, session: SessionId, calls: Sequence[CallId]) -> dict[CallId, Payload]:
+        found: dict[CallId, Payload] = {}
+        for row in reversed((await self._client.get(ReadMessages(session))).rows):
+            if any(call in row.data for call in calls):
+                uses = [each for each in blocks_of(read_message(row.data)) if each.get("type") == "tool_use"]
+                found |= {CallId(each["id"]): each for each in uses if each.get("id") in calls}
+            if len(found) == len(calls):
+                break
+        return found
+
+    def more_of(self, summary: Summary) -> Payload:
+        """What a row says besides the log: what Enter does while the session works, and why nobody works on it."""
+        enter = "stop" if summary.profile == "cowork" else self._options.input_while_running
+        reason = self._waiting.reason(summary.id) if summary.turn_open or summary.queued else None
+        return {"inputWhileRunning": enter} | ({} if reason is None else {"waiting": reason, **retold(reason)})
+
+    async def take_up(self, summary: Summary) -> None:
+        """A person looks at a session. If it has something to do and nobody does it, this process does, if it can."""
+        if not (summary.turn_open or summary.queued) or await self._waiting.look(summary.id) is None:
+            return
+        if await self._client.get(WhyNotRun(summary.id)) is None:
+            self._waiting.forget(summary.id)
+            await self._open(summary.id)
+
+    async def _watch_owners(self) -> None:
+        while True:
+            await asyncio.sleep(WATCH_SECONDS)
+            if not self._connections:
+                continue
+            try:
+                for session, reason in await self._waiting.changes(self._busy):
+                    more = {} if reason is None else retold(reason)
+                    self._tell(event_text("session.waiting", {"sessionId": session, "reason": reason, **more}))
+            except CoderError:
+                log.exception("it is not known which sessions wait for a host")
+
+    def _tell(self, text: str, but: ClientSendQueue | None = None) -> None:
+        """Tell all clients what is in no log."""
+        for connection in self._connections:
+            if connection is not but:
+                connection.put(Frame(text, SessionId(""), live=True))
+
+    def measure(self) -> None:
+        """Somebody wants statistics, or does not want them any more."""
+        if any(each.wants_statistics for each in self._connections):
+            self._measured.set()
+        else:
+            self._measured.clear()
+
+    async def _tell_statistics(self) -> None:
+        while await self._measured.wait():
+            try:
+                text = event_text("statistics", await sample())
+            except OSError:
+                log.exception("the machine cannot be measured")
+                self._measured.clear()  # until somebody asks again
+                continue
+            for connection in self._connections:
+                if connection.wants_statistics:
+                    connection.put(Frame(text, SessionId(""), live=True))
+            await asyncio.sleep(_STATISTICS_SECONDS)
+
+
+def _is_gone(error: Exception) -> bool:
+    """Whether this only says that the client has gone; servers say that in several ways."""
+    return isinstance(error, WebSocketDisconnect | RuntimeError | OSError)

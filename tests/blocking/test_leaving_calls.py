@@ -11,7 +11,8 @@ from typing import Any, cast
 
 import pytest
 
-from coderelay.agents.agent import Agent, Turn
+from coderelay.agents.agent import Agent
+from coderelay.agents.turn import Turn
 from coderelay.app import App
 from coderelay.client.client import Client
 from coderelay.host.host import Host

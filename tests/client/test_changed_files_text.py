@@ -2,8 +2,10 @@
 
 import pytest
 
-from coderelay.client.changed_files_text import changed_line, changed_names, diff_of
+from coderelay.client.changed_files_text import changed_line
+from coderelay.client.commands.diff_undo_rewind import diff_of
 from coderelay.protocol.query_results import FileChange, FilesDiff
+from coderelay.surfaces.terminal.input.completion import changed_names
 
 _ADDED = "diff --git a/sub/c b/sub/c\nnew file mode 100644\n--- /dev/null\n+++ b/sub/c\n@@ -0,0 +1 @@\n+++ b/other\n"
 _NEXT_TO_IT = (

@@ -35,7 +35,7 @@ from coderelay.protocol.queries import (
     ShowSession,
 )
 from coderelay.protocol.query_results import AgentShown, HostShown, ModelShown
-from coderelay.surfaces.terminal.picker import picker_for
+from coderelay.surfaces.terminal.slash_command_pickers import picker_for
 from tests.house import ME, InHouse, house, story
 from tests.model_server import bash, hangs, proposes, says, script, write
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from coderelay.agents.guide.intents import replay, script_for
+from coderelay.agents.guide.intents import script_for
 from coderelay.agents.guide.replies import GuideReplies
-from coderelay.agents.guide.tool_call_scripts import Proposal
+from coderelay.agents.guide.tool_call_scripts import Proposal, replay
 
 
 def _first(text: str) -> Proposal | str | None:

@@ -9,7 +9,8 @@ import pytest
 
 from coderelay.host.session_ownership import SessionOwnership
 from coderelay.protocol.ids import OwnerId
-from coderelay.store.owner_liveness import Alive, Dead, FileOwners
+from coderelay.store.file_lock_owners import FileOwners
+from coderelay.store.owner_liveness import Alive, Dead
 from tests.house import story
 
 pytestmark = pytest.mark.quick
@@ -110,7 +111,7 @@ async def test_a_file_lock_tells_the_living_from_the_dead(tmp_path: Path) -> Non
 @story
 async def test_a_killed_process_is_dead_at_once_and_swept_away(tmp_path: Path) -> None:
     code = (
-        "import asyncio, sys; from coderelay.store.owner_liveness import FileOwners; o = FileOwners(sys.argv[1]);"
+        "import asyncio, sys; from coderelay.store.file_lock_owners import FileOwners; o = FileOwners(sys.argv[1]);"
         " print(asyncio.run(o.me()), flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(

@@ -30,10 +30,10 @@ TABLES: dict[str, Callable[[], Iterable[str]]] = {
     ],
     "client/changed_files_text.py": lambda: constants_of("client/changed_files_text.py")["_KINDS"],
     "client/commands/tasks.py": _phases,
-    "client/tool_skill_and_agent_lists.py": _agents,
+    "client/commands/tools_skills_agents.py": _agents,
     "client/session_line_text.py": _phases,
-    "client/command_catalog.py": lambda: constants_of("client/command_catalog.py")["_HEADINGS"],
-    "surfaces/terminal/picker.py": _phases,
+    "client/slash_command_help.py": lambda: constants_of("client/slash_command_help.py")["_HEADINGS"],
+    "surfaces/terminal/slash_command_pickers.py": _phases,
     "surfaces/terminal/drawing/prompt_and_note_lines.py": lambda: [
         text
         for text in constants_of("surfaces/terminal/drawing/prompt_and_note_lines.py")["_ENDINGS"]

@@ -12,7 +12,6 @@ from coderelay.protocol.events import AnyEvent
 from coderelay.protocol.ids import SessionId
 from coderelay.store.postgres.store import PostgresStore
 from coderelay.testing.store_suite import created, messages_of, summary_of, write
-from tests.patience import PATIENCE
 from tests.postgres_server import PrivateServer
 
 A = SessionId("a")
@@ -136,9 +135,3 @@ def elsewhere(database: str, at: int, *events: AnyEvent) -> Meanwhile:
         await other.close()
 
     return append
-
-
-async def until(happened: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not happened():  # noqa: ASYNC110 - what is waited for happens in a server or another process
-            await asyncio.sleep(0.002)

@@ -2,7 +2,6 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from coderelay.store.postgres.store import PostgresStore
 from coderelay.store.sqlite.store import SqliteStore
 from coderelay.testing.store_suite import BY, created, prompt, write
 from tests.house import story
-from tests.patience import PATIENCE
+from tests.patience import until
 from tests.postgres_server import rows
 
 pytest_plugins = ["tests.postgres"]
@@ -95,9 +94,3 @@ def _end_listeners(database: str) -> None:
         " AND (query LIKE 'LISTEN%' OR query LIKE 'SELECT pg_current_snapshot%')",
     )
     assert found
-
-
-async def until(happened: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not happened():  # noqa: ASYNC110 - the store offers nothing to wait for
-            await asyncio.sleep(0.005)

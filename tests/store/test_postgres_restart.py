@@ -16,9 +16,9 @@ from coderelay.store.postgres.append_notifications import SEND_SECONDS
 from coderelay.store.postgres.store import PostgresStore
 from coderelay.testing.store_suite import BY, claimed, created, prompt, summary_of, whole_turn, write
 from tests.house import story
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, until
 from tests.postgres_server import PrivateServer, rows
-from tests.store.breakable_connection import A, elsewhere, until, wired
+from tests.store.breakable_connection import A, elsewhere, wired
 
 pytest_plugins = ["tests.postgres"]
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.agents.agent import Agent, Turn
+from coderelay.agents.agent import Agent
+from coderelay.agents.turn import Turn
 from coderelay.app import App
 from coderelay.client.client import Client
 from coderelay.protocol.calls import Call, Finished, Need

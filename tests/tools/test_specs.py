@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from coderelay.client.commands.tools_skills_agents import tools_in_words
 from coderelay.client.template_match_translation import recognise
-from coderelay.client.tool_skill_and_agent_lists import tools_in_words
 from coderelay.protocol.query_results import ToolShown
 from coderelay.protocol.tool_specs import ToolSpec, first_sentence
 from coderelay.tools.builtin_tools import SPECS, TOOLS

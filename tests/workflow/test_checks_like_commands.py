@@ -147,4 +147,4 @@ def test_a_turn_without_changes_loads_nothing_of_the_workflow(tmp_path: Path, se
     ran = coder.start("-p", "say hi", program=("-X", "importtime", "-m", "coderelay.cli")).wait()
     loaded = {line.rpartition("|")[2].strip() for line in ran.err.splitlines() if "coderelay" in line}
     rules = {name for name in loaded if name.startswith("coderelay.agents.native.workflow.")}
-    assert rules == {"coderelay.agents.native.workflow.is_workflow_needed"}
+    assert rules == set()

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coderelay.agents.native.turn_steps import may_be_complex
 from coderelay.agents.native.workflow.initial_todos import first_list
-from coderelay.agents.native.workflow.is_workflow_needed import may_be_complex
 from coderelay.agents.native.workflow.prompt_complexity import why_complex
 from coderelay.protocol.commands import UndoTurn
 from coderelay.protocol.queries import ListTodos

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from coderelay.agents.agent import Agent
 from coderelay.agents.guide.guide_agent import GuideAgent
 from coderelay.agents.native.compaction import CompactionSettings
+from coderelay.agents.native.model_request_with_retries import FIRST_SECONDS
 from coderelay.agents.native.native_agent import NativeAgent
 from coderelay.agents.native.native_settings import NativeSettings, VerificationSettings, WorkflowSettings
 from coderelay.app.configured_and_lent_mcp_servers import ConfiguredAndLentServers
@@ -27,10 +28,10 @@ from coderelay.host.resources_lent_by_clients import ResourcesLentByClients
 from coderelay.host.session_ownership import SessionOwnership
 from coderelay.host.turn_snapshots_interface import TurnFiles
 from coderelay.host.turn_workspace_and_sandbox import Workspaces
-from coderelay.models.api_errors import FIRST_SECONDS
 from coderelay.models.model import Models
 from coderelay.models.model_registry import ModelRegistry
-from coderelay.policy.secrets.masking import Secrets, passwords_in, secret_values, worth_hiding
+from coderelay.policy.secrets.masking import Secrets
+from coderelay.policy.secrets.own_secret_values import passwords_in, secret_values, worth_hiding
 from coderelay.protocol.ids import OwnerId, new_id
 from coderelay.session.state import State
 from coderelay.store.live_output_database import LiveOutputDatabase

@@ -80,9 +80,18 @@ class ThisMachine:
         return await asyncio.to_thread(list_folders, folder, roots, hidden=hidden)
 
     async def file_text(self, folders: Sequence[str], path: str, most_bytes: int) -> FileShown:
-        from coderelay.tools.search.mentionable_files import file_text
+        """The first `most_bytes` of a file beneath one of the folders. Raises ToolFailed if it cannot be read."""
+        from coderelay.tools.editing.text_encoding import text_file
+        from coderelay.workspace.files.confined_files import ConfinedFiles
 
-        return await file_text(folders, path, most_bytes)
+        disk = ConfinedFiles(folders)
+        content = await asyncio.to_thread(disk.read, path, most_bytes)
+        whole = content.size <= len(content.data)
+        file = text_file(content.data, whole=whole)
+        name = disk.relative(disk.locate(path))
+        if file is None:
+            return FileShown(name, size=content.size, binary=True, whole=whole)
+        return FileShown(name, file.shown, content.size, whole=whole)
 
     def servers(self, cwd: str, state: State) -> Servers:
         return self._servers(cwd, state)

@@ -5,12 +5,13 @@ what it replies to the table in `tests/terminal/test_repl_commands.py`. CODER_UP
 `docs/commands.md` and the picture of `/help` anew.
 """
 
-from collections.abc import Callable
+import os
+import re
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
 from coderelay.client.client import Capabilities, Client
-from coderelay.client.command_catalog import resolve
 from coderelay.client.commands import (
     add_dir,
     compact_and_clear,
@@ -30,17 +31,23 @@ from coderelay.client.commands import (
     tasks,
     thinking,
     tool_output_lines,
+    tools_skills_agents,
     trust,
     vim,
 )
 from coderelay.client.commands.command import GROUPS, Context, RememberModel, SlashCommand
 from coderelay.client.i18n import speaking, t
+from coderelay.client.slash_command_help import unknown_command
 from coderelay.client.slash_results import ChangedFiles, RewoundTurns, SlashResult, SwitchedSession
 from coderelay.client.typed_line import PromptToSend, Slash
 from coderelay.client.visible_text import visible
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import PromptId, SessionId
+from coderelay.protocol.queries import ExpandCommand, ListCommands
+
+_AGENTS = "/"  # `//name` means the agent's command, even if another one has that name
+_PATH = re.compile(r"(?:\\.|[^\s\\])+")  # with escapes, as a shell or drag and drop writes it
 
 __all__ = ["COMMANDS", "NAMES", "REMOTE_NAMES", "RememberModel", "SessionCommands", "names_for"]
 
@@ -59,6 +66,7 @@ _FILES = (
     add_dir,
     diff_undo_rewind,
     session_info,
+    tools_skills_agents,
     mcp,
     tasks,
     help_command,
@@ -136,3 +144,26 @@ class SessionCommands:
         if not rest and command.needs_arguments:
             raise here.misused()
         return await command.run(here, rest)
+
+
+async def resolve(client: Client, session: SessionId, built_in: Sequence[SlashCommand], slash: Slash) -> PromptToSend:
+    """The prompt that the line stands for; one that begins with the path of a file is the prompt itself. Raises
+    BadInput."""
+    known = await client.get(ListCommands(session))
+    forced = slash.name.startswith(_AGENTS)
+    name = slash.name.removeprefix(_AGENTS)
+    found = next((each for each in known.found if each.name == name and (each.origin == "agent" or not forced)), None)
+    line = f"/{name} {slash.rest}".rstrip()
+    if found is None and not forced and name in known.untrusted:
+        raise BadInput(t("/{name} is not trusted yet", name=name), t("Review it with /trust."))
+    if found is None and (forced or not _begins_with_path(line)):
+        raise unknown_command(slash.name, built_in, known, forced)
+    if found is None or found.origin == "agent":
+        return PromptToSend(line)
+    return PromptToSend(await client.get(ExpandCommand(session, name, slash.rest)))
+
+
+def _begins_with_path(line: str) -> bool:
+    """Whether the line begins with an existing path other than `/`."""
+    path = _PATH.match(line)
+    return path is not None and path[0].strip("/") != "" and os.path.exists(re.sub(r"\\(.)", r"\1", path[0]))

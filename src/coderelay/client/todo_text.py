@@ -1,10 +1,8 @@
 """Todo lists and background commands as lines of text, for every surface."""
 
-import time
 from collections.abc import Sequence
 
-from coderelay.client.i18n import retell, t
-from coderelay.protocol.background_commands import BackgroundRow, end_in_words
+from coderelay.client.i18n import t
 from coderelay.protocol.calls import Call
 from coderelay.protocol.events import MessageAdded
 from coderelay.protocol.ids import CallId
@@ -12,12 +10,6 @@ from coderelay.protocol.query_results import Item, Status
 from coderelay.session.state import items_of
 
 _MARKS: dict[Status, str] = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
-
-
-def background_line(row: BackgroundRow) -> str:
-    since = time.strftime("%H:%M:%S", time.localtime(row.started_at / 1000))
-    how = t("running since {time}", time=since) if row.end is None else retell(end_in_words(row.end))
-    return f"{row.id}. {row.command.strip().partition(chr(10))[0]}  · {how}"
 
 
 def todo_lines(items: Sequence[Item]) -> list[str]:

@@ -15,7 +15,8 @@ from coderelay.config.loaded_config import Config, CurrentConfig
 from coderelay.config.settings import Settings
 from coderelay.policy.judge import Policy, judge
 from coderelay.policy.rules import Rule, Rules, is_about_paths, read_rules
-from coderelay.policy.secrets.masking import Secrets, worth_hiding
+from coderelay.policy.secrets.masking import Secrets
+from coderelay.policy.secrets.own_secret_values import worth_hiding
 from coderelay.protocol.calls import Need
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.query_results import SettingShown, SkillsShown, SubagentsShown, TrustShown

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from coderelay.agents.agent import Turn
+from coderelay.agents.turn import Turn
 from coderelay.host.folder_config import FolderConfigs
 from coderelay.host.resources_lent_by_clients import ResourcesLentByClients
 from coderelay.workspace.processes.command_runner import Processes

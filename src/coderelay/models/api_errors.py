@@ -34,11 +34,6 @@ _HINTS = {
 }
 _DATE = "%a, %d %b %Y %H:%M:%S GMT"
 _TOLD = r"(?i)(?:try again|retry) in (?:(\d+)m)?(\d+(?:\.\d+)?)(ms|s)\b"  # not compiled before it is needed
-FIRST_SECONDS = 0.5
-_TRIES = 8
-_TRIES_OFF = 3  # a server that is not running on this machine may be about to restart, but seldom is
-_LONGEST = 30.0
-_LONGEST_TOLD = 120.0  # a server that asks for a longer pause is not waited for
 
 
 async def refusal(response: Response, secret: str, variable: str = "") -> ModelFailed:
@@ -165,13 +160,9 @@ def _moment(text: str) -> datetime | None:
     return None
 
 
-def pause_before_retry(failed: ModelFailed, tries: int, first: float) -> float | None:
-    """Seconds to wait after so many tries, or None if a retry is of no use. A pause that the server asks for is kept;
-    otherwise each pause is about twice the one before. If `first` is 0, there is no retry."""
-    if not failed.retryable or tries >= (_TRIES_OFF if failed.is_off else _TRIES) or first <= 0:
-        return None
-    if failed.retry_after is not None:
-        return failed.retry_after if failed.retry_after <= _LONGEST_TOLD else None
-    from random import uniform  # loaded for the first retry
+def broken_event(why: object) -> ModelFailed:
+    return ModelFailed(f"the model server sent a broken event: {why}", retryable=True)
 
-    return min(first * 2 ** (tries - 1), _LONGEST) * uniform(0.8, 1.2)
+
+def broken_off() -> ModelFailed:
+    return ModelFailed("the model server broke off mid-answer", retryable=True)

@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from coderelay.protocol.asks import By
+from coderelay.protocol.event_base import Event
 from coderelay.protocol.ids import BackgroundId
 from coderelay.protocol.translatable import say
 
@@ -44,3 +45,18 @@ class BackgroundRow(Struct, frozen=True, omit_defaults=True):
     command: str
     started_at: int
     end: End | None = None
+
+
+class BackgroundStopRequested(Event, frozen=True, tag="background.stop_requested"):
+    """Somebody wants a background command to end. The process that holds the command then writes background.ended."""
+
+    background_id: BackgroundId
+    by: By
+
+
+class BackgroundEnded(Event, frozen=True, tag="background.ended"):
+    """Exactly one for every command that a call left running. It is written by the process that holds the command,
+    even if another one owns the session, or by any process once that process has ended."""
+
+    background_id: BackgroundId
+    end: End

@@ -36,6 +36,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from coderelay.protocol.asks import Ask, By, Decision, PermissionAsk, Unanswered
+from coderelay.protocol.background_commands import BackgroundEnded, BackgroundStopRequested
 from coderelay.protocol.calls import Call, Need, Outcome
 from coderelay.protocol.event_base import Event
 from coderelay.protocol.external_agent_events import AgentAttached, MessageKept, PartialsKept, TurnParked
@@ -45,8 +46,6 @@ from coderelay.protocol.prompt_events import PromptAdmitted, PromptEdited, Promp
 from coderelay.protocol.session_events import (
     ApprovalGranted,
     ApprovalRevoked,
-    BackgroundEnded,
-    BackgroundStopRequested,
     ChildOpened,
     EnvironmentSetUp,
     HistoryCleared,

@@ -162,6 +162,11 @@ class FileChange(Struct, frozen=True, omit_defaults=True):
     was: str = ""
     covered: bool = True
 
+    @property
+    def names(self) -> list[str]:
+        """The paths that it is about."""
+        return [self.was, self.path] if self.was else [self.path]
+
 
 class TurnShown(Struct, frozen=True, omit_defaults=True):
     """A turn that can be undone after all later ones are undone. `at` is when it began, `changes` are the files that

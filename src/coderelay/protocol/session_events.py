@@ -4,9 +4,8 @@
 from msgspec import field
 
 from coderelay.protocol.asks import Approval, By
-from coderelay.protocol.background_commands import End
 from coderelay.protocol.event_base import Event
-from coderelay.protocol.ids import AskId, BackgroundId, CallId, MachineIdentity, OwnerId, SessionId, TurnId
+from coderelay.protocol.ids import AskId, CallId, MachineIdentity, OwnerId, SessionId, TurnId
 from coderelay.protocol.session_setting_values import Mode, Preset, Profile, Think
 
 
@@ -129,18 +128,3 @@ class StopRequested(Event, frozen=True, tag="stop.requested"):
     Queued prompts stay in the queue until another prompt is sent."""
 
     by: By
-
-
-class BackgroundStopRequested(Event, frozen=True, tag="background.stop_requested"):
-    """Somebody wants a background command to end. The process that holds the command then writes background.ended."""
-
-    background_id: BackgroundId
-    by: By
-
-
-class BackgroundEnded(Event, frozen=True, tag="background.ended"):
-    """Exactly one for every command that a call left running. It is written by the process that holds the command,
-    even if another one owns the session, or by any process once that process has ended."""
-
-    background_id: BackgroundId
-    end: End

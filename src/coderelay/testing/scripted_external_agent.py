@@ -15,7 +15,8 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from coderelay.agents.agent import Description, Turn
+from coderelay.agents.agent import Description
+from coderelay.agents.turn import Turn
 from coderelay.protocol.asks import Answers, Deny, DenyAndStop
 from coderelay.protocol.calls import Call, CommandEnd, Failed, Finished, Need, Outcome, Question, Stopped
 from coderelay.protocol.events import MessageAdded

@@ -10,9 +10,9 @@ from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.protocol.translatable import say
 from coderelay.tools.tool import CommandFailed
-from coderelay.workspace.processes.command_output import FREE_BYTES
 from coderelay.workspace.processes.command_runner import CannotStart, ProcessesLost, RunningCommand
 from coderelay.workspace.processes.command_runner import FinishedCommand as Ended
+from coderelay.workspace.processes.disk_space_watch import FREE_BYTES
 from coderelay.workspace.processes.find_program import find_program
 from coderelay.workspace.workspace import Workspace
 

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coderelay.surfaces.terminal.drawing.ansi_styles import without_colours
-from coderelay.surfaces.terminal.drawing.markdown_stream import ThinkingStream, drawn_thought
+from coderelay.surfaces.terminal.drawing.thinking_stream import ThinkingStream, drawn_thought
 from tests.terminal.drawing.colour_marks import marked
 
 _THOUGHT = "The person wants\x1b[2J a test.\n\n\n**So** I write one, which takes a while to explain.\n我想一想。\n"

@@ -5,13 +5,14 @@ It uses the same tools, approvals and log as an agent with a model, so that a fi
 
 from collections.abc import Callable, Sequence
 
-from coderelay.agents.agent import Description, Turn
+from coderelay.agents.agent import Description
+from coderelay.agents.turn import Turn
 from coderelay.protocol.calls import Call
 from coderelay.protocol.events import MessageAdded
-from coderelay.protocol.ids import MessageId, new_id
+from coderelay.protocol.ids import CallId, MessageId, new_id
 from coderelay.protocol.message_content import Text
 from coderelay.session.next_action import AskModel, Compact, RunCall
-from coderelay.session.state import SessionSettings
+from coderelay.session.state import SessionSettings, State
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
 
@@ -48,14 +49,12 @@ class GuideAgent:
         return prompt.strip().partition("\n")[0][:_TITLE]
 
     async def run(self, turn: Turn) -> None:
-        from coderelay.agents.guide.intents import next_step  # a session with a model does not need the table
-
         workspace = self._open_workspace(turn)
         workspace.known.fingerprints = lambda: turn.state.seen
         while True:
             match turn.next_action():
                 case AskModel() | Compact():
-                    await self._add(turn, workspace, next_step(turn.state, self._other_agents))
+                    await self._add(turn, workspace, _next_step(turn.state, self._other_agents))
                 case RunCall(call_id):
                     proposed = turn.state.calls[call_id]
                     is_command = proposed.judged.need.kind == "command"
@@ -78,3 +77,22 @@ class GuideAgent:
         )
         needs = [self._toolbox.need(call, workspace) for call in message.calls]
         await turn.add(message, needs, final=is_last)
+
+
+def _next_step(state: State, other_agents: Callable[[], Sequence[str]]) -> Call | str:
+    """The next call to make, or the final answer of the turn."""
+    from coderelay.agents.guide.intents import script_for  # a session with a model needs neither table nor replies
+    from coderelay.agents.guide.replies import GuideReplies
+    from coderelay.agents.guide.tool_call_scripts import Proposal, arguments_json, replay
+
+    assert state.turn is not None
+    started = state.turn.started
+    words = GuideReplies(started.text, other_agents)
+    if started.task == "compact":
+        return words.say("nothing_to_compact")
+    messages = [each for each in state.history if isinstance(each, MessageAdded) and each.turn_id == started.turn_id]
+    calls = [state.calls[call.id] for message in messages for call in message.calls]
+    step = replay(script_for(started.text, words), calls)
+    if isinstance(step, Proposal):
+        return Call(CallId(f"call_{new_id()}"), step.tool, arguments_json(step))
+    return words.say("another_version") if step is None else step

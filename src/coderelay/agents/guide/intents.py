@@ -4,15 +4,12 @@ Loaded with the first turn of the guide: most processes have a model and never n
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-
-import msgspec
 
 from coderelay.agents.guide import tool_call_scripts
 from coderelay.agents.guide.replies import GuideReplies
 from coderelay.agents.guide.tool_call_scripts import (
-    Proposal,
     ToolCallScript,
     create_file,
     find_files,
@@ -20,10 +17,6 @@ from coderelay.agents.guide.tool_call_scripts import (
     read_file,
     search_text,
 )
-from coderelay.protocol.calls import Call
-from coderelay.protocol.events import MessageAdded
-from coderelay.protocol.ids import CallId, new_id
-from coderelay.session.state import CallState, State
 
 _PATH = r"(?P<path>[^\s，。：]+)"
 _FILE = r"(?P<path>[\w`'\"~./-]*[./][\w`'\"~./-]*)"  # a dot or a slash distinguishes a file from other words
@@ -86,39 +79,6 @@ INTENTS: tuple[tuple[Begin, str], ...] = (
 _LONGEST = 4000  # characters; a longer prompt is not matched, because that could take long
 _POLITE = re.compile(r"^(?:(?:please|can you|could you|请你?|帮我|麻烦你?)[\s,，]*)+", re.IGNORECASE)
 _END = re.compile(r"(?:[\s!?！？。]|(?<=\w)\.)+$")
-
-
-def next_step(state: State, other_agents: Callable[[], Sequence[str]]) -> Call | str:
-    """The next call to make, or the final answer of the turn."""
-    assert state.turn is not None
-    started = state.turn.started
-    words = GuideReplies(started.text, other_agents)
-    if started.task == "compact":
-        return words.say("nothing_to_compact")
-    messages = [each for each in state.history if isinstance(each, MessageAdded) and each.turn_id == started.turn_id]
-    calls = [state.calls[call.id] for message in messages for call in message.calls]
-    step = replay(script_for(started.text, words), calls)
-    if isinstance(step, Proposal):
-        return Call(CallId(f"call_{new_id()}"), step.tool, _json(step))
-    return words.say("another_version") if step is None else step
-
-
-def replay(script: ToolCallScript, calls: Sequence[CallState]) -> Proposal | str | None:
-    """Replay a script from its beginning with the outcomes of its calls from the log, so that any process can go on
-    with it. Returns None if the calls in the log are not those of this script."""
-    try:
-        proposal = next(script)
-        for each in calls:
-            if (each.call.name, each.call.arguments) != (proposal.tool, _json(proposal)):
-                return None
-            proposal = script.send(each)
-    except StopIteration as ended:
-        return ended.value
-    return proposal
-
-
-def _json(proposal: Proposal) -> str:
-    return msgspec.json.encode(proposal.arguments).decode()
 
 
 def script_for(text: str, words: GuideReplies) -> ToolCallScript:

@@ -7,9 +7,10 @@ sent, so that it can be replayed from the log.
 import errno
 import os
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from shlex import quote
 
+import msgspec
 from msgspec import Struct
 
 from coderelay.agents.guide.replies import GuideReplies, Topic
@@ -127,3 +128,21 @@ def _plain(text: str) -> str:
     """The text without the quotes around it."""
     found = _QUOTED.fullmatch(text.strip())
     return next((each for each in found.groups() if each is not None), "") if found else text
+
+
+def replay(script: ToolCallScript, calls: Sequence[CallState]) -> Proposal | str | None:
+    """Replay a script from its beginning with the outcomes of its calls from the log, so that any process can go on
+    with it. Returns None if the calls in the log are not those of this script."""
+    try:
+        proposal = next(script)
+        for each in calls:
+            if (each.call.name, each.call.arguments) != (proposal.tool, arguments_json(proposal)):
+                return None
+            proposal = script.send(each)
+    except StopIteration as ended:
+        return ended.value
+    return proposal
+
+
+def arguments_json(proposal: Proposal) -> str:
+    return msgspec.json.encode(proposal.arguments).decode()

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from io import StringIO
 
-from coderelay.agents.agent import Turn
-from coderelay.models.api_errors import pause_before_retry
+from coderelay.agents.turn import Turn
 from coderelay.models.model import Completion, Model, Request, TextPiece, ThinkingPiece
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import MessageAdded
@@ -15,6 +14,12 @@ from coderelay.protocol.ids import MessageId, new_id
 from coderelay.protocol.live_updates import Notice, TextDelta, ThinkingDelta
 from coderelay.protocol.message_content import Block, Note, Text, Thinking
 from coderelay.protocol.translatable import say
+
+FIRST_SECONDS = 0.5
+_TRIES = 8
+_TRIES_OFF = 3  # a server that is not running on this machine may be about to restart, but seldom is
+_LONGEST = 30.0
+_LONGEST_TOLD = 120.0  # a server that asks for a longer pause is not waited for
 
 
 class ModelChanged(Exception):
@@ -107,3 +112,15 @@ def _trying_again(problem: str, pause: float) -> str:
     if pause < 1:
         return say("{problem}; retrying", problem=problem)
     return say("{problem}; retrying in {seconds} s", problem=problem, seconds=f"{pause:.0f}")
+
+
+def pause_before_retry(failed: ModelFailed, tries: int, first: float) -> float | None:
+    """Seconds to wait after so many tries, or None if a retry is of no use. A pause that the server asks for is kept;
+    otherwise each pause is about twice the one before. If `first` is 0, there is no retry."""
+    if not failed.retryable or tries >= (_TRIES_OFF if failed.is_off else _TRIES) or first <= 0:
+        return None
+    if failed.retry_after is not None:
+        return failed.retry_after if failed.retry_after <= _LONGEST_TOLD else None
+    from random import uniform  # loaded for the first retry
+
+    return min(first * 2 ** (tries - 1), _LONGEST) * uniform(0.8, 1.2)

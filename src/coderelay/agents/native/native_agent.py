@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from contextlib import aclosing
 
-from coderelay.agents.agent import Description, Turn
+from coderelay.agents.agent import Description
 from coderelay.agents.native.native_settings import NativeSettings
 from coderelay.agents.native.prompt.system_prompt import system_prompt
 from coderelay.agents.native.turn_steps import TurnSteps
 from coderelay.agents.native.turn_tools import ExtraToolsOf, TurnTools, wants_more
+from coderelay.agents.turn import Turn
 from coderelay.models.model import Completion, Model, Models, Request
 from coderelay.protocol.errors import BadInput, ModelFailed
 from coderelay.protocol.ids import SessionId

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from msgspec import Struct, field
 
 from coderelay.agents.native.compaction import CompactionSettings
-from coderelay.models.api_errors import FIRST_SECONDS
+from coderelay.agents.native.model_request_with_retries import FIRST_SECONDS
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.query_results import SkillShown, SubagentShown
 from coderelay.tools.tool import Tool

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from coderelay.agents.agent import Turn
 from coderelay.agents.native import compaction
 from coderelay.agents.native.loop_detection import REPEATED, find_repeated, was_warned
 from coderelay.agents.native.model_request_with_retries import ModelChanged, ModelRequests
@@ -13,10 +12,10 @@ from coderelay.agents.native.native_settings import NativeSettings
 from coderelay.agents.native.prompt.notes_for_model import Offered, current_notes, new_notes
 from coderelay.agents.native.prompt.system_prompt import system_prompt
 from coderelay.agents.native.turn_tools import TurnTools
-from coderelay.agents.native.workflow.is_workflow_needed import has_edited, may_be_complex
+from coderelay.agents.turn import Turn
 from coderelay.models.model import Completion, Model, Models, Request
 from coderelay.models.text_tool_calls import with_text_call
-from coderelay.protocol.calls import Call, Outcome
+from coderelay.protocol.calls import Call, Finished, Outcome, Unknown
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import HistoryCompacted, MessageAdded
 from coderelay.protocol.ids import CallId, new_id
@@ -32,6 +31,9 @@ from coderelay.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from coderelay.agents.native.workflow.verification_after_edits import VerificationAfterEdits
+
+_SHORTEST = 20  # characters; a text with three English keywords is longer
+_MARKS = frozenset(",./)\n")  # without one of these characters, an English text has no separate items
 
 MOST_CALLS = 64
 """The most calls in one message. If there are more, none of them is run, because no person could review them all."""
@@ -286,3 +288,15 @@ def _with_unique_ids(calls: tuple[Call, ...], known: dict[CallId, Any]) -> tuple
         call_id = call.id if free else CallId(f"call_{new_id()}")
         unique[call_id] = replace(call, id=call_id)
     return tuple(unique.values())
+
+
+def may_be_complex(prompt: str) -> bool:
+    """False only if the prompt is certainly a simple one."""
+    text = prompt.strip()
+    return len(text) >= _SHORTEST or not text.isascii() or not _MARKS.isdisjoint(text)
+
+
+def has_edited(state: State) -> bool:
+    """Whether the open turn has changed files with an editing tool, or may have."""
+    calls = [state.calls[call_id] for call_id in state.turn.calls] if state.turn is not None else []
+    return any(each.judged.need.kind == "edit" and isinstance(each.outcome, Finished | Unknown) for each in calls)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
-from coderelay.agents.agent import Turn
+from coderelay.agents.turn import Turn
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live_updates import Notice
 from coderelay.protocol.tool_specs import listed_tools

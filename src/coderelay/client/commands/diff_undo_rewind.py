@@ -1,9 +1,10 @@
 """`/diff`, `/undo`, `/rewind`: show changed files, and undo turns."""
 
 import os
+import re
 import time
 
-from coderelay.client.changed_files_text import changed_line, diff_of
+from coderelay.client.changed_files_text import changed_line
 from coderelay.client.commands.command import FILES, ONLY_SHOWS, Context, SlashCommand
 from coderelay.client.error_text import error_in_words
 from coderelay.client.i18n import retell, t
@@ -12,7 +13,9 @@ from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import Undone, UndoTurn
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.queries import ListTurns, ShowDiff, ShowSession
-from coderelay.protocol.query_results import TurnShown
+from coderelay.protocol.query_results import FileChange, FilesDiff, TurnShown
+
+_NEXT_FILE = re.compile(r"^(?=diff --git )", re.MULTILINE)  # content lines in a diff never begin with `d`
 
 
 async def diff(here: Context, what: str) -> str | ChangedFiles:
@@ -130,3 +133,19 @@ COMMANDS = (
         remote=True,
     ),
 )
+
+
+def diff_of(difference: FilesDiff, path: str) -> str:
+    """The part of a diff about `path`, or about files beneath it. The path `.` stands for all of them."""
+    if path == ".":
+        return difference.diff
+    headers = {_header(each) for each in difference.changes if _is_about(each, path)}
+    return "".join(part for part in _NEXT_FILE.split(difference.diff) if part.partition("\n")[0] in headers)
+
+
+def _header(change: FileChange) -> str:
+    return f"diff --git a/{change.was or change.path} b/{change.path}"
+
+
+def _is_about(change: FileChange, path: str) -> bool:
+    return any(name == path or name.startswith(f"{path}/") for name in change.names)

@@ -1,7 +1,7 @@
 """`/help`: the commands and keys."""
 
-from coderelay.client.command_catalog import help_of, help_text
 from coderelay.client.commands.command import ONLY_SHOWS, SHOW, Context, SlashCommand
+from coderelay.client.slash_command_help import help_of, help_text
 from coderelay.protocol.bilingual_text import Localized
 
 

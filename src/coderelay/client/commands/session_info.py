@@ -1,4 +1,4 @@
-"""Slash commands that show a session: `/status`, `/agents`, `/tools`, `/skills`, `/context`, `/todos`, `/cost`."""
+"""Slash commands that show a session: `/status`, `/context`, `/todos`, `/cost`."""
 
 from coderelay import __version__
 from coderelay.client.client import Client
@@ -8,21 +8,11 @@ from coderelay.client.permission_ask_text import sandbox_in_words
 from coderelay.client.permissions_overview_text import profile_in_words, unconfined_note
 from coderelay.client.text_width import padded, width_of
 from coderelay.client.todo_text import todo_lines
-from coderelay.client.tool_skill_and_agent_lists import (
-    agents_in_words,
-    skills_in_words,
-    subagents_in_words,
-    tools_in_words,
-)
 from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import (
-    ListAgents,
-    ListSkills,
-    ListSubagents,
     ListTodos,
-    ListTools,
     ShowContext,
     ShowHost,
     ShowPermissions,
@@ -36,21 +26,6 @@ from coderelay.protocol.query_results import (
 
 async def status(here: Context, _: str) -> str:
     return await status_in_words(here.client, here.session)
-
-
-async def agents(here: Context, _: str) -> str:
-    current = (await here.client.get(ShowSession(here.session))).agent
-    told = agents_in_words(await here.client.get(ListAgents(here.session)), current)
-    subagents = subagents_in_words(await here.client.get(ListSubagents(here.session)))
-    return "\n\n".join(filter(None, (told, subagents)))
-
-
-async def tools(here: Context, _: str) -> str:
-    return tools_in_words(await here.client.get(ListTools(here.session)))
-
-
-async def skills(here: Context, _: str) -> str:
-    return skills_in_words(await here.client.get(ListSkills(here.session)))
 
 
 async def context(here: Context, _: str) -> str:
@@ -110,39 +85,6 @@ COMMANDS = (
             "查看本会话：状态、模型、模式、目录、用量与日志文件",
         ),
         run=status,
-        detail=ONLY_SHOWS,
-        remote=True,
-    ),
-    SlashCommand(
-        name="agents",
-        group=SHOW,
-        text=Localized(
-            "list the available agents, and other agents found on this machine",
-            "列出可用的 agent，以及在本机找到的其他 agent",
-        ),
-        run=agents,
-        detail=ONLY_SHOWS,
-        remote=True,
-    ),
-    SlashCommand(
-        name="tools",
-        group=SHOW,
-        text=Localized(
-            "list the agent's tools, their kinds, and which are disabled",
-            "列出当前可用工具及其类别，以及被禁用的工具",
-        ),
-        run=tools,
-        detail=ONLY_SHOWS,
-        remote=True,
-    ),
-    SlashCommand(
-        name="skills",
-        group=SHOW,
-        text=Localized(
-            "list the skills the agent can load, and why others are not used",
-            "列出当前可用技能，以及其他技能未使用的原因",
-        ),
-        run=skills,
         detail=ONLY_SHOWS,
         remote=True,
     ),

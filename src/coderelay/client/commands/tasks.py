@@ -1,10 +1,12 @@
 """`/tasks` and `/ps`: what works in the background."""
 
+import time
+
 from coderelay.client.commands.command import SHOW, Context, SlashCommand
-from coderelay.client.i18n import t
+from coderelay.client.i18n import retell, t
 from coderelay.client.text_width import padded
-from coderelay.client.todo_text import background_line
 from coderelay.client.visible_text import visible
+from coderelay.protocol.background_commands import BackgroundRow, end_in_words
 from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import Accepted, StopBackground, StopTurn
 from coderelay.protocol.errors import BadInput
@@ -82,3 +84,9 @@ COMMANDS = (
         remote=True,
     ),
 )
+
+
+def background_line(row: BackgroundRow) -> str:
+    since = time.strftime("%H:%M:%S", time.localtime(row.started_at / 1000))
+    how = t("running since {time}", time=since) if row.end is None else retell(end_in_words(row.end))
+    return f"{row.id}. {row.command.strip().partition(chr(10))[0]}  · {how}"

@@ -18,7 +18,7 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.agents.agent import Turn
+from coderelay.agents.turn import Turn
 from coderelay.config.settings import HookEvent
 from coderelay.host.ask_about_call import ask_about
 from coderelay.host.hooks import hook_input

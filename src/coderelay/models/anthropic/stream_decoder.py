@@ -11,9 +11,9 @@ from msgspec import Raw, Struct, field
 
 from coderelay.models.answer_size_limits import AnswerSize, check_call_size
 from coderelay.models.anthropic.message_encoder import redacted, sealed
-from coderelay.models.api_errors import failure
+from coderelay.models.api_errors import broken_event, broken_off, failure
+from coderelay.models.call_arguments_completeness import is_json
 from coderelay.models.model import Completion
-from coderelay.models.stream_decoding import broken_event, broken_off, drain, is_json
 from coderelay.protocol.calls import Call
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import StopReason
@@ -126,7 +126,10 @@ class AnthropicAnswer:
             if self.is_done:
                 break
             self._take_event(data)
-        return drain(self._thinking), drain(self._text)
+        new = "".join(self._thinking), "".join(self._text)
+        self._thinking.clear()
+        self._text.clear()
+        return new
 
     def completion(self) -> Completion:
         if not self._stop_reason:

@@ -11,9 +11,9 @@ import msgspec
 from msgspec import Struct, field
 
 from coderelay.models.answer_size_limits import AnswerSize, check_call_size
-from coderelay.models.api_errors import failure
+from coderelay.models.api_errors import broken_event, broken_off, failure
+from coderelay.models.call_arguments_completeness import is_json
 from coderelay.models.model import Completion
-from coderelay.models.stream_decoding import broken_event, broken_off, is_json
 from coderelay.models.think_tags import ThinkTags
 from coderelay.protocol.calls import Call
 from coderelay.protocol.errors import ModelFailed

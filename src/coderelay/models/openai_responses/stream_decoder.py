@@ -10,10 +10,10 @@ import msgspec
 from msgspec import Raw, Struct, field
 
 from coderelay.models.answer_size_limits import AnswerSize, check_call_size
-from coderelay.models.api_errors import failure
+from coderelay.models.api_errors import broken_event, broken_off, failure
+from coderelay.models.call_arguments_completeness import is_json
 from coderelay.models.model import Completion
 from coderelay.models.openai_responses.input_encoder import Reasoning
-from coderelay.models.stream_decoding import broken_event, broken_off, drain, is_json
 from coderelay.protocol.calls import Call
 from coderelay.protocol.events import StopReason
 from coderelay.protocol.ids import CallId
@@ -120,7 +120,10 @@ class ResponsesAnswer:
                 break
             if data != b"[DONE]":  # some servers end every stream with it
                 self._take_event(data)
-        return drain(self._thinking), drain(self._text)
+        new = "".join(self._thinking), "".join(self._text)
+        self._thinking.clear()
+        self._text.clear()
+        return new
 
     def completion(self) -> Completion:
         if not self.is_done:

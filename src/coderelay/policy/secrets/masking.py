@@ -6,7 +6,7 @@ encodes in another way is not found: masking is for accidents, the sandbox is fo
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import msgspec
 from msgspec.structs import replace
@@ -17,8 +17,6 @@ from coderelay.policy.secrets.named_secrets import hide_named
 from coderelay.protocol.calls import Failed, Finished, Need, Outcome, Stopped
 
 MARKER = r"\[hidden secret: [a-z ]+\]"
-_NAME = re.compile(r"key|token|secret|passw|passphrase|credential|auth|cookie", re.IGNORECASE)
-_PASSWORD = r"(?i)://[^/?]*?:([^/?]+)@|\bpassword=([^&\s]+)"
 _CUT = r"\n\[\d+ bytes left out\]\n"
 _LAST_WORD = re.compile(r"\S+\Z")
 _FIRST_WORD = re.compile(r"\S+")
@@ -85,31 +83,6 @@ class Secrets:
         return replace(need, diff=self.hide(need.diff), problem=problem, said=said)
 
 
-def secret_values(environment: Mapping[str, str]) -> list[str]:
-    """The values of environment variables that are secret by their name and look: no paths, no plain words."""
-    return worth_hiding(value for name, value in environment.items() if _NAME.search(name))
-
-
-def is_secret_name(name: str) -> bool:
-    """Whether what has this name is secret: a variable of the environment, or an option of a program."""
-    return _NAME.search(name) is not None
-
-
-def worth_hiding(values: Iterable[str]) -> list[str]:
-    """Those of the values, all meant to be secret, that are distinctive enough to be hidden wherever they occur."""
-    return [value for value in values if _looks_secret(value)]
-
-
-def passwords_in(address: str) -> list[str]:
-    """The passwords in the URL of a database, as written there and percent-decoded."""
-    written = [first or second for first, second in re.findall(_PASSWORD, address)] if address else []
-    if not written:
-        return []
-    from urllib.parse import unquote  # imported late: few URLs hold a password
-
-    return [*written, *map(unquote, written)]
-
-
 def adds_marker(before: str, after: str) -> bool:
     """Whether an edit from `before` to `after` would write a mask marker into a file in place of the secret."""
     return len(re.findall(MARKER, after)) > len(re.findall(MARKER, before))
@@ -125,13 +98,6 @@ def _without_halves(text: str) -> str:
     head = text[: cut.start()] if last is None else f"{text[: last.start()]}…"
     tail = text[cut.end() :] if first is None else f"…{text[first.end() :]}"
     return f"{head}{cut.group()}{tail}"
-
-
-def _looks_secret(value: str) -> bool:
-    if value.startswith(("/", "~", "./")) or "\n" in value.strip():
-        return False
-    mixed = any(each.isdigit() for each in value) and any(each.isalpha() for each in value)
-    return len(value) >= 16 or (len(value) >= 8 and mixed)
 
 
 def _spellings(value: str) -> set[str]:

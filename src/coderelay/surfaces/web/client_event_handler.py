@@ -1,11 +1,17 @@
 """What clients ask for: each event of a client becomes commands and queries, and the answers go to that client."""
 
 import asyncio
+import base64
+import binascii
 import logging
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, assert_never
 
 from coderelay.client.client import Client
+from coderelay.client.i18n import speaking
+from coderelay.client.image_files import picture_of
 from coderelay.client.remote_slash_commands import remote_command, run_remote_command
+from coderelay.client.slash_results import ChangedFiles, RewoundTurns, SlashResult, SwitchedSession
 from coderelay.client.typed_line import PromptToSend
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import (
@@ -39,9 +45,10 @@ from coderelay.surfaces.web.agent_and_model_resolution import for_a_new_session,
 from coderelay.surfaces.web.catch_up import ask_frame, follow, send_history
 from coderelay.surfaces.web.client_query_handler import look_up
 from coderelay.surfaces.web.client_send_queue import ClientSendQueue
-from coderelay.surfaces.web.ide_context import with_context
+from coderelay.surfaces.web.ide_context import cut
 from coderelay.surfaces.web.incoming_client_events import (
     AgentsRecheck,
+    Attachment,
     ClientEvent,
     CommandsList,
     ContinuePayload,
@@ -72,6 +79,7 @@ from coderelay.surfaces.web.incoming_client_events import (
 )
 from coderelay.surfaces.web.outgoing_server_events import (
     UNKNOWN_SESSION,
+    Payload,
     ask_tool,
     event_text,
     late_resolution,
@@ -80,8 +88,6 @@ from coderelay.surfaces.web.outgoing_server_events import (
     session_list,
 )
 from coderelay.surfaces.web.permission_response import decision_of, no_such_ask
-from coderelay.surfaces.web.prompt_images import images_of
-from coderelay.surfaces.web.slash_result_payload import command_output
 
 if TYPE_CHECKING:
     from coderelay.surfaces.web.event_broadcast import BroadcastOptions, EventBroadcast
@@ -343,3 +349,54 @@ def _is_meant(row: AskRow, wanted: PermissionPayload) -> bool:
 
 def _tools(allowed: str | None) -> tuple[str, ...]:
     return tuple(filter(None, (each.strip() for each in (allowed or "").split(","))))
+
+
+def command_output(result: SlashResult) -> PromptToSend | Payload:
+    """A prompt to send, or what the person is told."""
+    match result:
+        case PromptToSend():
+            return result
+        case ChangedFiles():
+            return {"text": result.text, "diff": result.diff}
+        case SwitchedSession():
+            return {"text": result.told, "switchedTo": result.session}
+        case RewoundTurns():
+            return {"text": result.told}
+        case str():
+            return {"text": result}
+        case _:
+            return {"text": ""}
+
+
+def images_of(attachments: Sequence[Attachment]) -> tuple[Image, ...]:
+    """Raises BadInput for what no model would take. The data says what kind of picture it is; programs are often
+    wrong about that."""
+    return tuple(_image(each, f"attachment {number}") for number, each in enumerate(attachments, 1))
+
+
+def _image(attachment: Attachment, name: str) -> Image:
+    try:
+        data = base64.b64decode(attachment.data, validate=True)
+    except binascii.Error as error:
+        raise BadInput(f"the data of {name} is not valid base64") from error
+    with speaking("en"):
+        return picture_of(data, name).image
+
+
+def with_context(prompt: str, context: IdeContext | None) -> str:
+    """The prompt as the model gets it: what the person looked at follows the text."""
+    if context is None:
+        return prompt
+    shown = cut(context)
+    parts = [prompt]
+    if shown.active_file is not None:
+        parts.append(f'<open-file path="{_attribute(shown.active_file.path)}"/>')
+    if (selected := shown.selection) is not None:
+        lines = f"{selected.line_start}-{selected.line_end}"
+        text = selected.text.rstrip("\n")
+        parts.append(f'<selection path="{_attribute(selected.file_path)}" lines="{lines}">\n{text}\n</selection>')
+    return "\n\n".join(filter(None, parts))
+
+
+def _attribute(text: str) -> str:
+    return text.replace("&", "&amp;").replace('"', "&quot;")

@@ -4,12 +4,9 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import Sequence
 
-from coderelay.protocol.query_results import FileShown, FilesShown
-from coderelay.tools.editing.text_encoding import text_file
+from coderelay.protocol.query_results import FilesShown
 from coderelay.tools.search.file_walk import Walk
-from coderelay.workspace.files.confined_files import ConfinedFiles
 
 _MOST = 200_000
 _SECONDS = 10.0
@@ -56,15 +53,3 @@ def _add(path: str, found: dict[str, None]) -> None:
             found.setdefault(path[: at + 1])
             at = path.find("/", at + 1)
     found[path] = None
-
-
-async def file_text(folders: Sequence[str], path: str, most_bytes: int) -> FileShown:
-    """The first `most_bytes` of a file beneath one of the folders. Raises ToolFailed if it cannot be read."""
-    disk = ConfinedFiles(folders)
-    content = await asyncio.to_thread(disk.read, path, most_bytes)
-    whole = content.size <= len(content.data)
-    file = text_file(content.data, whole=whole)
-    name = disk.relative(disk.locate(path))
-    if file is None:
-        return FileShown(name, size=content.size, binary=True, whole=whole)
-    return FileShown(name, file.shown, content.size, whole=whole)

@@ -18,8 +18,11 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from errno import EINVAL
 
-from coderelay.workspace.processes.command_output import DiskSpaceWatch, Output
+from msgspec import Struct
+
+from coderelay.workspace.processes.command_output import Output
 from coderelay.workspace.processes.command_result_and_errors import CannotStart, FinishedCommand, ProcessesLost
+from coderelay.workspace.processes.disk_space_watch import DiskSpaceWatch
 from coderelay.workspace.processes.orphans import end_command, end_orphans, new_mark
 from coderelay.workspace.processes.supervisor_handle import SupervisorHandle, Wrap
 
@@ -393,3 +396,11 @@ async def _uninterrupted(work: Coroutine[None, None, None]) -> None:
     task.result()
     if cancelled is not None:
         raise cancelled
+
+
+class LaunchContext(Struct, frozen=True):
+    """`environment` holds the variables of the command, `temporary` is the real path of its temporary files."""
+
+    processes: Processes
+    environment: Mapping[str, str]
+    temporary: str

@@ -11,15 +11,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from coderelay.protocol.calls import Right
-from coderelay.workspace.processes.command_output import FREE_BYTES
 from coderelay.workspace.processes.command_runner import (
     CannotStart,
     FinishedCommand,
+    LaunchContext,
     OnOutput,
     Processes,
     RunningCommand,
 )
-from coderelay.workspace.processes.launch_context import LaunchContext
+from coderelay.workspace.processes.disk_space_watch import FREE_BYTES
 from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
 
 if TYPE_CHECKING:

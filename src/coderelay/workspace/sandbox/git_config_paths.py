@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterator
 from functools import lru_cache
 
 from coderelay.workspace.files.path_resolution import is_in
-from coderelay.workspace.sandbox.git_config import Setting, is_harmless, settings_in
+from coderelay.workspace.sandbox.git_config_parser import Setting, settings_in
+from coderelay.workspace.sandbox.harmful_git_settings import is_harmless
 from coderelay.workspace.trees.project_repository import read_regular
 
 _MOST_BYTES = 1 << 20

@@ -4,12 +4,11 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
 
-from coderelay.workspace.sandbox.bubblewrap import PROGRAM, bubblewrap, bubblewrap_program
+from coderelay.workspace.sandbox.bubblewrap import bubblewrap_program
 from coderelay.workspace.sandbox.guarded_paths import GuardedPaths
-from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
-from coderelay.workspace.sandbox.sandbox_profile import Profile, profile
+from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend, wrapped
+from coderelay.workspace.sandbox.sandbox_profile import profile
 from coderelay.workspace.sandbox.sandbox_state_folder import PrivateFolder
 
 _SECONDS = 20
@@ -92,18 +91,3 @@ def _received(datagrams: socket.socket) -> bool:
         return bool(datagrams.recv(16))
     except BlockingIOError:
         return False
-
-
-def wrapped(backend: SandboxBackend, argv: list[str], profile: Profile, blank: Callable[[str], str]) -> list[str]:
-    """Return `argv` with the prefix that runs it in the sandbox."""
-    match backend:
-        case "bubblewrap":
-            return [*bubblewrap(bubblewrap_program() or PROGRAM, profile, blank), *argv]
-        case "sandlock":
-            from coderelay.workspace.sandbox.sandlock_policy import (
-                sandlock_command,  # imported late: most machines have namespaces
-            )
-
-            return [*sandlock_command(profile), *argv]
-        case "none":
-            raise ValueError("there is no sandbox to run it in")

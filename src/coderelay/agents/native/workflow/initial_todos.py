@@ -9,10 +9,10 @@ from itertools import pairwise
 
 import msgspec
 
-from coderelay.agents.agent import Turn
 from coderelay.agents.native.native_settings import Language
 from coderelay.agents.native.workflow.message_texts import FIRST_LIST, USUAL_STEPS, workflow_message
 from coderelay.agents.native.workflow.prompt_complexity import ITEMS, Rule, why_complex
+from coderelay.agents.turn import Turn
 from coderelay.protocol.calls import Call
 from coderelay.protocol.ids import CallId, new_id
 from coderelay.protocol.message_content import Note

@@ -5,8 +5,8 @@ import re
 
 import msgspec
 
-from coderelay.agents.agent import Turn
 from coderelay.agents.native.workflow.message_texts import workflow_message
+from coderelay.agents.turn import Turn
 from coderelay.protocol.calls import Call
 from coderelay.protocol.ids import CallId, new_id
 from coderelay.tools.toolbox import Toolbox

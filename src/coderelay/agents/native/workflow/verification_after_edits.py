@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable
 import msgspec
 from msgspec import Struct
 
-from coderelay.agents.agent import Turn
 from coderelay.agents.native.native_settings import VerificationSettings, WorkflowSettings
 from coderelay.agents.native.workflow.check_command_choice import COMMANDS, CheckCommand, choose_command
 from coderelay.agents.native.workflow.check_failure_cause import CheckRun, Trouble, run_of, trouble_of
@@ -27,6 +26,7 @@ from coderelay.agents.native.workflow.message_texts import (
 )
 from coderelay.agents.native.workflow.project_test_command import ProjectFiles, ProjectFolder, infer_command
 from coderelay.agents.native.workflow.verify_intent_in_prompt import verify_intent
+from coderelay.agents.turn import Turn
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Unknown
 from coderelay.protocol.events import MessageAdded, Verification
 from coderelay.protocol.ids import CallId, new_id

@@ -23,10 +23,9 @@ from coderelay.protocol.asks import (
 )
 from coderelay.protocol.calls import Need, Question
 from coderelay.surfaces.terminal.drawing.ansi_styles import BOLD, DIM, GREEN, RED, YELLOW, paint
-from coderelay.surfaces.terminal.drawing.calls import behind_bar, within
+from coderelay.surfaces.terminal.drawing.calls import behind_bar, drawn_command, within
 from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
 from coderelay.surfaces.terminal.drawing.markdown_stream import markdown_lines
-from coderelay.surfaces.terminal.drawing.prompt_and_note_lines import drawn_command
 from coderelay.surfaces.terminal.drawing.width_and_truncation import cut
 from coderelay.surfaces.terminal.drawing.wrapping import wrapped
 

@@ -9,15 +9,26 @@ from coderelay.client.lazy_tool_specs import tool_specs
 from coderelay.client.visible_text import visible
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Outcome, Stopped, Unknown, one_line
 from coderelay.protocol.query_results import Item, Status, TodoArguments
-from coderelay.surfaces.terminal.drawing.ansi_styles import BOLD, DIM, GREEN, MAGENTA, RED, STRUCK, YELLOW, paint
+from coderelay.surfaces.terminal.drawing.ansi_styles import (
+    BOLD,
+    DIM,
+    GREEN,
+    MAGENTA,
+    RED,
+    STRUCK,
+    YELLOW,
+    paint,
+)
 from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
 from coderelay.surfaces.terminal.drawing.duration_text import duration_text
 from coderelay.surfaces.terminal.drawing.markdown_stream import markdown_lines
 from coderelay.surfaces.terminal.drawing.output_line_limit import Shortening
-from coderelay.surfaces.terminal.drawing.prompt_and_note_lines import drawn_command, note
+from coderelay.surfaces.terminal.drawing.prompt_and_note_lines import note
 from coderelay.surfaces.terminal.drawing.sanitizing import printable
 from coderelay.surfaces.terminal.drawing.width_and_truncation import cut, rows_of, width_of
 from coderelay.surfaces.terminal.drawing.wrapping import wrapped
+
+_FIRST, _NEXT = "$ ", "  "
 
 _TODO: dict[Status, tuple[str, str]] = {
     "pending": ("☐", ""),
@@ -250,3 +261,13 @@ def behind_bar(lines: Iterable[str], style: str = DIM, bar: str = _BAR) -> list[
 
 def within(width: int) -> int:
     return max(width - len(_BAR), 8)
+
+
+def drawn_command(command: str, width: int) -> list[str]:
+    from coderelay.surfaces.terminal.drawing.syntax_highlighting import (
+        drawn_code,  # loaded late: most sessions show no command
+    )
+
+    lines = drawn_code(command.expandtabs(4), "bash")
+    rows = [row for line in lines for row in rows_of(line, max(width - len(_FIRST), 8))]
+    return [f"{_NEXT if number else _FIRST}{row}" for number, row in enumerate(rows)]

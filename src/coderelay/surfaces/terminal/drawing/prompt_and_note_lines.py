@@ -11,7 +11,6 @@ from coderelay.surfaces.terminal.drawing.ansi_styles import BOLD, CYAN, DIM, GRE
 from coderelay.surfaces.terminal.drawing.duration_text import duration_text
 from coderelay.surfaces.terminal.drawing.output_line_limit import Shortening
 from coderelay.surfaces.terminal.drawing.sanitizing import printable
-from coderelay.surfaces.terminal.drawing.width_and_truncation import rows_of
 from coderelay.surfaces.terminal.drawing.wrapping import in_width, wrapped
 
 _ENDINGS: dict[Ending, tuple[str, str, str]] = {
@@ -20,7 +19,6 @@ _ENDINGS: dict[Ending, tuple[str, str, str]] = {
     "stopped": ("■", YELLOW, "stopped"),
     "step_limit": ("■", YELLOW, "step limit reached"),
 }
-_FIRST, _NEXT = "$ ", "  "
 
 
 def user_line(text: str, width: int, shortening: Shortening | None = None) -> str:
@@ -79,13 +77,3 @@ def _tokens(usage: Usage) -> list[str]:
     if not usage.input_tokens and not usage.output_tokens:
         return []
     return [t("{sent} tokens in, {got} out", sent=f"{usage.input_tokens:,}", got=f"{usage.output_tokens:,}")]
-
-
-def drawn_command(command: str, width: int) -> list[str]:
-    from coderelay.surfaces.terminal.drawing.syntax_highlighting import (
-        drawn_code,  # loaded late: most sessions show no command
-    )
-
-    lines = drawn_code(command.expandtabs(4), "bash")
-    rows = [row for line in lines for row in rows_of(line, max(width - len(_FIRST), 8))]
-    return [f"{_NEXT if number else _FIRST}{row}" for number, row in enumerate(rows)]

@@ -10,17 +10,16 @@ from msgspec import Struct
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
-from coderelay.client.changed_files_text import changed_names
 from coderelay.client.client import Client
-from coderelay.client.command_catalog import completions
 from coderelay.client.commands.command import ArgumentKind
 from coderelay.client.commands.models import offered
 from coderelay.client.session_line_text import is_known
+from coderelay.client.slash_command_help import completions
 from coderelay.client.slash_commands import COMMANDS
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListFiles, ListSessions, ShowDiff, ShowSession
-from coderelay.protocol.query_results import CommandShown
+from coderelay.protocol.query_results import CommandShown, FilesDiff
 from coderelay.surfaces.terminal.input.fuzzy_match import FuzzyIndex, best_of
 from coderelay.surfaces.terminal.input.mention_syntax import mention_of, unfinished_mention
 
@@ -239,3 +238,7 @@ class CachedValue(Generic[T]):
             return
         finally:
             self._finding = None
+
+
+def changed_names(difference: FilesDiff) -> list[str]:
+    return list(dict.fromkeys(name for each in difference.changes if each.covered for name in each.names))

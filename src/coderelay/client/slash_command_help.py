@@ -1,7 +1,5 @@
 """All slash commands of a session, also the agent's, custom commands and skills: lookup, help and completion."""
 
-import os
-import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 from itertools import groupby
@@ -10,14 +8,12 @@ from coderelay.client.client import Client
 from coderelay.client.commands.command import SlashCommand
 from coderelay.client.i18n import localize, retell, t
 from coderelay.client.text_width import padded
-from coderelay.client.typed_line import PromptToSend, Slash
 from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.queries import ExpandCommand, ListCommands
+from coderelay.protocol.queries import ListCommands
 from coderelay.protocol.query_results import CommandShown, CommandsShown
 
-_AGENTS = "/"  # `//name` means the agent's command, even if another one has that name
 _HEADINGS = {
     "agent": "Agent commands",
     "command": "Custom commands",
@@ -66,33 +62,9 @@ _ELSEWHERE = {  # what other tools call something that has another name here
 }
 _NEAREST = 3
 _WIDTH = 28
-_PATH = re.compile(r"(?:\\.|[^\s\\])+")  # with escapes, as a shell or drag and drop writes it
 
 
-async def resolve(client: Client, session: SessionId, built_in: Sequence[SlashCommand], slash: Slash) -> PromptToSend:
-    """The prompt that the line stands for; one that begins with the path of a file is the prompt itself. Raises
-    BadInput."""
-    known = await client.get(ListCommands(session))
-    forced = slash.name.startswith(_AGENTS)
-    name = slash.name.removeprefix(_AGENTS)
-    found = next((each for each in known.found if each.name == name and (each.origin == "agent" or not forced)), None)
-    line = f"/{name} {slash.rest}".rstrip()
-    if found is None and not forced and name in known.untrusted:
-        raise BadInput(t("/{name} is not trusted yet", name=name), t("Review it with /trust."))
-    if found is None and (forced or not _begins_with_path(line)):
-        raise _unknown(slash.name, built_in, known, forced)
-    if found is None or found.origin == "agent":
-        return PromptToSend(line)
-    return PromptToSend(await client.get(ExpandCommand(session, name, slash.rest)))
-
-
-def _begins_with_path(line: str) -> bool:
-    """Whether the line begins with an existing path other than `/`."""
-    path = _PATH.match(line)
-    return path is not None and path[0].strip("/") != "" and os.path.exists(re.sub(r"\\(.)", r"\1", path[0]))
-
-
-def _unknown(name: str, built_in: Sequence[SlashCommand], known: CommandsShown, forced: bool) -> BadInput:
+def unknown_command(name: str, built_in: Sequence[SlashCommand], known: CommandsShown, forced: bool) -> BadInput:
     if forced:
         theirs = ", ".join(f"//{each.name}" for each in known.found if each.origin == "agent")
         return BadInput(
@@ -145,7 +117,7 @@ async def help_of(client: Client, session: SessionId, built_in: Sequence[SlashCo
     known = await client.get(ListCommands(session))
     found = next((each for each in known.found if each.name == wanted), None)
     if found is None:
-        raise _unknown(wanted, built_in, known, forced=False)
+        raise unknown_command(wanted, built_in, known, forced=False)
     return "\n".join([t(_HEADINGS[found.origin]), _line(found)])
 
 

@@ -1,9 +1,18 @@
-"""Lists of tools, skills and agents, and the usage of the context window, as text for people."""
+"""Slash commands that list what the agent can use: `/tools`, `/skills`, `/agents`."""
 
+from coderelay.client.commands.command import ONLY_SHOWS, SHOW, Context, SlashCommand
 from coderelay.client.i18n import retell, t
 from coderelay.client.text_width import padded, width_of
 from coderelay.client.visible_text import visible
+from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.calls import Kind
+from coderelay.protocol.queries import (
+    ListAgents,
+    ListSkills,
+    ListSubagents,
+    ListTools,
+    ShowSession,
+)
 from coderelay.protocol.query_results import (
     AgentShown,
     SkillShown,
@@ -23,6 +32,58 @@ _KINDS: dict[Kind, str] = {
     "mcp": "mcp",
     "ask": "question",
 }
+
+
+async def agents(here: Context, _: str) -> str:
+    current = (await here.client.get(ShowSession(here.session))).agent
+    told = agents_in_words(await here.client.get(ListAgents(here.session)), current)
+    subagents = subagents_in_words(await here.client.get(ListSubagents(here.session)))
+    return "\n\n".join(filter(None, (told, subagents)))
+
+
+async def tools(here: Context, _: str) -> str:
+    return tools_in_words(await here.client.get(ListTools(here.session)))
+
+
+async def skills(here: Context, _: str) -> str:
+    return skills_in_words(await here.client.get(ListSkills(here.session)))
+
+
+COMMANDS = (
+    SlashCommand(
+        name="agents",
+        group=SHOW,
+        text=Localized(
+            "list the available agents, and other agents found on this machine",
+            "列出可用的 agent，以及在本机找到的其他 agent",
+        ),
+        run=agents,
+        detail=ONLY_SHOWS,
+        remote=True,
+    ),
+    SlashCommand(
+        name="tools",
+        group=SHOW,
+        text=Localized(
+            "list the agent's tools, their kinds, and which are disabled",
+            "列出当前可用工具及其类别，以及被禁用的工具",
+        ),
+        run=tools,
+        detail=ONLY_SHOWS,
+        remote=True,
+    ),
+    SlashCommand(
+        name="skills",
+        group=SHOW,
+        text=Localized(
+            "list the skills the agent can load, and why others are not used",
+            "列出当前可用技能，以及其他技能未使用的原因",
+        ),
+        run=skills,
+        detail=ONLY_SHOWS,
+        remote=True,
+    ),
+)
 
 
 def tools_in_words(tools: list[ToolShown]) -> str:

@@ -16,6 +16,8 @@ from tests.postgres_server import PrivateServer
 
 A = SessionId("a")
 _APPENDS = (b"\0append_events\0", b"\0append_group\0")  # the prepared statements, as they are called by name
+_NOTIFICATIONS = (b"pg_notify('coder_change'",)
+_CANCEL_REQUEST = b"\0\0\0\x10\x04\xd2\x16\x2e"
 _END_OF_ANSWER = b"Z\0\0\0\5I"
 Meanwhile = Callable[[], Awaitable[object]]
 
@@ -25,11 +27,14 @@ async def nothing() -> None:
 
 
 class Wire:
-    """Between a store and the server. Breaks the connection with the next append."""
+    """Between a store and the server. Breaks the connection with the next append, or the next notification."""
 
     def __init__(self, server: str) -> None:
         self._server = server
         self._break: Callable[[asyncio.StreamReader, asyncio.StreamWriter, bytes], Awaitable[None]] | None = None
+        self._at = _APPENDS
+        self.holds_notification = asyncio.Event()
+        self._cancelled = asyncio.Event()
         self._loose: list[asyncio.StreamWriter] = []
         self._open: set[asyncio.Task[None]] = set()
 
@@ -60,6 +65,15 @@ class Wire:
 
         self._break = lose
 
+    def lose_notification(self) -> None:
+        """The server never gets it, and the connection breaks once the store wants it to be cancelled."""
+
+        async def lose(up: asyncio.StreamReader, down: asyncio.StreamWriter, request: bytes) -> None:
+            self.holds_notification.set()
+            await self._cancelled.wait()
+
+        self._break, self._at = lose, _NOTIFICATIONS
+
     def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.create_task(self._serve(reader, writer))
         self._open.add(task)
@@ -76,7 +90,9 @@ class Wire:
         answers = asyncio.create_task(_copy(up, writer))
         try:
             while request := await reader.read(1 << 20):
-                if self._break is not None and any(name in request for name in _APPENDS):
+                if request.startswith(_CANCEL_REQUEST):
+                    self._cancelled.set()
+                if self._break is not None and any(name in request for name in self._at):
                     lose, self._break = self._break, None
                     await _end(answers)
                     await lose(up, down, request)

@@ -180,6 +180,17 @@ async def test_closing_does_not_wait_for_a_server_that_is_gone(postgres: Private
 
 
 @story
+async def test_a_store_is_closed_while_the_connection_of_a_notification_breaks(
+    postgres: PrivateServer, database: str
+) -> None:
+    """Symptom: the error of the connection took the place of the cancellation, and closing waited for ever."""
+    async with asyncio.timeout(PATIENCE), wired(postgres, database) as (wire, store):
+        wire.lose_notification()
+        await store.append(A, 1, [prompt("one")])
+        await wire.holds_notification.wait()
+
+
+@story
 async def test_a_lost_listener_is_replaced_and_what_it_missed_is_asked_for(database: str) -> None:
     store, other = PostgresStore(database, SessionRows(), poll_seconds=3600), PostgresStore(database, SessionRows())
     await write(store, A, [[created()]])

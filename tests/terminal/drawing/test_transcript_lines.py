@@ -106,8 +106,15 @@ def test_c29_a_diff_of_several_files() -> None:
 
 
 def test_no_heavy_library_is_loaded_before_the_first_text() -> None:
-    modules = ["asks", "calls", "transcript_lines", "sanitizing", "thinking", "markdown_stream"]
-    imports = "".join(f"import coderelay.surfaces.terminal.drawing.{each}\n" for each in modules)
+    modules = [
+        "coderelay.surfaces.terminal.drawing.asks",
+        "coderelay.surfaces.terminal.drawing.calls",
+        "coderelay.surfaces.terminal.drawing.markdown_stream",
+        "coderelay.surfaces.terminal.drawing.prompt_and_note_lines",
+        "coderelay.surfaces.terminal.drawing.sanitizing",
+        "coderelay.surfaces.terminal.drawing.thinking_stream",
+    ]
+    imports = "".join(f"import {each}\n" for each in modules)
     script = f"import sys\n{imports}print({{'rich', 'pygments', 'markdown_it', 'prompt_toolkit'}} & set(sys.modules))"
     assert (
         subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "set()\n"

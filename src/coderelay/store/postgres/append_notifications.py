@@ -23,6 +23,7 @@ from coderelay.store.postgres.value_encoding import Texts, escape_nul, unescape_
 
 POLL_SECONDS = 5.0
 SEND_SECONDS = 0.015
+_CANCEL_AGAIN_SECONDS = 1.0
 _NAMES_KEPT = 1000
 _LISTEN = "LISTEN coder_change"
 _NOTIFY = "SELECT pg_notify('coder_change', name) FROM unnest(%s) AS name"
@@ -90,9 +91,11 @@ class AppendNotifications:
             self._unnamed = self._changed.pop(next(iter(self._changed)))
 
     async def close(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        running = set(self._tasks)
+        while running:  # more than once, because an error of the connection may take the place of a cancellation
+            for task in running:
+                task.cancel()
+            _, running = await asyncio.wait(running, timeout=_CANCEL_AGAIN_SECONDS)
         if self._first_listener is not None:
             await self._first_listener.close()  # a task that was cancelled before it began closes nothing
         await self._notify()

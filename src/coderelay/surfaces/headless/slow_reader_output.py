@@ -123,8 +123,9 @@ class PacedOutput:
         """Show events from the log until the reader is behind again. Returns False if the log has ended."""
         async with aclosing(self._client.follow(self._session, self._shown)) as feed:
             async for each in feed:
-                if isinstance(each, Recorded):
-                    self._show(each)
+                if not isinstance(each, Recorded):
+                    continue  # pieces of a message: only an event brings this further, however slow the reader is
+                self._show(each)
                 if self._shown >= self._last or self._is_behind():
                     return True
         return False

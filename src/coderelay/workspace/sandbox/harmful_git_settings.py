@@ -1,6 +1,5 @@
 """Which settings of a repository's git configuration may make git run programs or leave the folder."""
 
-import hashlib
 import os
 from collections.abc import Collection
 
@@ -48,7 +47,9 @@ def harmful_settings(content: bytes, git: str, folders: Collection[str]) -> tupl
     try:
         settings = list(settings_in(content.decode("utf-8", "surrogateescape")))
     except ValueError:
-        return (f"unreadable {hashlib.sha256(content).hexdigest()}",)
+        from hashlib import sha256  # few files cannot be parsed
+
+        return (f"unreadable {sha256(content).hexdigest()}",)
     harmful = [each for each in settings if not is_harmless(each) or _leads_elsewhere(each, git, folders)]
     return tuple(dict.fromkeys(map(str, harmful)))
 

@@ -92,7 +92,7 @@ async def ours(clients: int, *, batched: bool) -> dict[str, float]:
     app = routes(feed, broadcast, token, ("/",), listening.url, "/")
     server = asyncio.create_task(serve(app, listening, token, until=stopped.wait(), ready=ready.set))
     await ready.wait()
-    took = await _measure(listening.port, clients, feed.pieces, lambda: broadcast.clients, batched=batched)
+    took = await _measure(listening.port, clients, feed.pieces, lambda: len(broadcast.connections), batched=batched)
     stopped.set()
     await broadcast.close()
     await server

@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 
-from coderelay.client.commands.command import GROUPS, SlashCommand
+from coderelay.client.commands.slash_command import GROUPS, SlashCommand
 from coderelay.client.slash_commands import COMMANDS
 from coderelay.protocol.bilingual_text import Localized
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from coderelay.surfaces.feishu.card_layout import size_of
-from coderelay.surfaces.feishu.chat_view import MOST_PAGES, PAGE_BYTES
+from coderelay.surfaces.feishu.session_cards import MOST_PAGES, PAGE_BYTES
 from tests.feishu.chat_house import CHAT, chat_house
 from tests.feishu.test_message_routing import Gate
 from tests.house import story

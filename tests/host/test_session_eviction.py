@@ -10,8 +10,8 @@ import pytest
 
 from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.host.host import Host
-from coderelay.host.loaded_sessions import LoadedSessions
-from coderelay.host.supervised_session_index import SupervisedSessionIndex
+from coderelay.host.loaded_session_cache import LoadedSessionCache
+from coderelay.host.supervised_sessions_by_need import SupervisedSessions
 from coderelay.protocol.background_commands import StoppedBy
 from coderelay.protocol.commands import OpenSession, StopBackground
 from coderelay.protocol.errors import UnknownSession
@@ -130,7 +130,7 @@ async def test_a_background_command_keeps_its_session_until_it_is_stopped(tmp_pa
 @story
 async def test_an_owner_is_looked_at_once_however_many_sessions_it_has(tmp_path: Path) -> None:
     store = SqliteStore(str(tmp_path / "sessions.db"), SessionRows())
-    records, attended = LoadedSessions(store), SupervisedSessionIndex()
+    records, attended = LoadedSessionCache(store), SupervisedSessions()
     for number in range(5):
         session = SessionId(f"s{number}")
         await write_log(store, session, [[created()], [prompt()], [claimed(number % 2 + 1), turn_started()]])

@@ -29,7 +29,7 @@ TABLES: dict[str, Callable[[], Iterable[str]]] = {
         *constants_of("session/context_usage.py")["_PARTS"],
     ],
     "client/changed_files_text.py": lambda: constants_of("client/changed_files_text.py")["_KINDS"],
-    "client/commands/tasks.py": _phases,
+    "client/commands/tasks_and_ps.py": _phases,
     "client/commands/tools_skills_agents.py": _agents,
     "client/session_line_text.py": _phases,
     "client/slash_command_help.py": lambda: constants_of("client/slash_command_help.py")["_HEADINGS"],

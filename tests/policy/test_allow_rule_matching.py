@@ -4,7 +4,7 @@ import pytest
 
 from coderelay.policy.shell.approval_signatures import Signature, covers_command, signature_of
 from coderelay.policy.shell.command_verdict import judge_command
-from coderelay.policy.shell.literal_bash_parser import read_script
+from coderelay.policy.shell.strict_bash_parser import read_script
 from tests.policy.rule_parsing import read_rules
 
 pytestmark = pytest.mark.quick

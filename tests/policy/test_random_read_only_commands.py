@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.policy.shell.literal_bash_parser import Word
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.file_readers import FILE_READERS
 from coderelay.policy.shell.programs.git import SUBCOMMANDS
 from coderelay.policy.shell.programs.harmless_option_check import Options
 from coderelay.policy.shell.programs.read_only_check import recognise
+from coderelay.policy.shell.strict_bash_parser import Word
 
 CANARY = "canary-7261"
 SECRET = "SECRET"  # stands for a file outside of the workspace

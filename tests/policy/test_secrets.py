@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coderelay.policy.secrets.masking import Secrets, adds_marker
-from coderelay.policy.secrets.own_secret_values import passwords_in, secret_values
+from coderelay.policy.secrets.secret_value_recognition import passwords_in, secret_values
 from coderelay.protocol.calls import Denied, Failed, Finished, Need
 
 RANDOM = "Zk3vQ9xT7bLm2Rw8Yc5Nf1Hd6Gs4Jp0AeUiOoXy"

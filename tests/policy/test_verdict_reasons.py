@@ -8,7 +8,7 @@ import pytest
 from coderelay.policy.rules import CommandRules
 from coderelay.policy.shell.approval_signatures import Signature, covers_command, signature_of
 from coderelay.policy.shell.command_verdict import CommandVerdict, judge_command
-from coderelay.policy.shell.literal_bash_parser import read_script
+from coderelay.policy.shell.strict_bash_parser import read_script
 from coderelay.protocol.session_setting_values import Mode
 from tests.coder_process import Coder
 from tests.policy.rule_parsing import read_rules

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.policy.shell.command_verdict import judge_command
-from coderelay.policy.shell.literal_bash_parser import NotLiteral, Script, Word, read_script
+from coderelay.policy.shell.strict_bash_parser import NotLiteral, Script, Word, read_script
 
 BASH = shutil.which("bash") or "/bin/bash"
 _FRAGMENTS = [

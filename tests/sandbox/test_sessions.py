@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from coderelay.host import loaded_sessions
+from coderelay.host import loaded_session_cache
 from coderelay.protocol.asks import PermissionAsk
 from coderelay.protocol.calls import Failed, Finished
 from coderelay.protocol.events import CallEnded
@@ -85,7 +85,7 @@ async def test_sandboxes_are_released_with_the_records_of_their_sessions(
     tmp_path: Path, backend: SandboxBackend, monkeypatch: pytest.MonkeyPatch
 ):
     """Symptom: a process that lived long kept a folder and a descriptor for every session that ever ran a command."""
-    monkeypatch.setattr(loaded_sessions, "_RECENT", 1)
+    monkeypatch.setattr(loaded_session_cache, "_RECENT", 1)
 
     def found(_: str) -> SandboxBackend:
         return backend

@@ -20,8 +20,8 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import CallId, MessageId, OwnerId, PromptId, TurnId
 from coderelay.protocol.usage_and_cost import Usage
 from coderelay.session.next_action import RunCall, next_action
-from coderelay.session.outcome_without_running import outcome_without_running
 from coderelay.session.state import CallState
+from coderelay.session.unfinished_call_outcomes import outcome_without_running
 from tests.session.played_session import ANNE, Play
 from tests.session.proposed_calls import Proposed, allowed, asked, broken, denied, questions
 

@@ -31,7 +31,7 @@ from coderelay.host.turn_workspace_and_sandbox import Workspaces
 from coderelay.models.model import Models
 from coderelay.models.model_registry import ModelRegistry
 from coderelay.policy.secrets.masking import Secrets
-from coderelay.policy.secrets.own_secret_values import passwords_in, secret_values, worth_hiding
+from coderelay.policy.secrets.secret_value_recognition import passwords_in, secret_values, worth_hiding
 from coderelay.protocol.ids import OwnerId, new_id
 from coderelay.session.state import State
 from coderelay.store.live_output_database import LiveOutputDatabase
@@ -47,7 +47,7 @@ from coderelay.tools.web_fetch import Fetch, WebFetch
 from coderelay.workspace.processes.command_runner import Processes
 
 if TYPE_CHECKING:
-    from coderelay.agents.native.turn_tools import ExtraTools
+    from coderelay.agents.native.turn_toolbox import ExtraTools
 
 _SHORT_RUN_SECONDS = 0.3
 _OPEN_SECONDS = 0.1

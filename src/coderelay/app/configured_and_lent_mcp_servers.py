@@ -16,11 +16,11 @@ from coderelay.session.state import State
 from coderelay.workspace.processes.command_runner import Processes
 
 if TYPE_CHECKING:
-    from coderelay.agents.native.turn_tools import ExtraTools
+    from coderelay.agents.native.turn_toolbox import ExtraTools
     from coderelay.tools.mcp.folder_servers import McpServers
     from coderelay.tools.mcp.mcp_tool import McpTool
     from coderelay.tools.mcp.restarting_server import ServerLimits
-    from coderelay.tools.mcp.servers_by_folder import ServerPool
+    from coderelay.tools.mcp.server_pool import ServerPool
 
 
 Lent = Mapping[str, LentServer]
@@ -87,7 +87,7 @@ class ConfiguredAndLentServers:
 
     def new_pool(self, limits: "ServerLimits") -> "ServerPool":
         from coderelay.http.client import HttpClient
-        from coderelay.tools.mcp.servers_by_folder import ServerPool
+        from coderelay.tools.mcp.server_pool import ServerPool
 
         return ServerPool(self._env, self._processes, self._secrets, partial(HttpClient, env=self._env), limits)
 

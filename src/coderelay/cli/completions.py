@@ -113,7 +113,7 @@ def offers(line: str) -> Iterator[tuple[str, str]]:
     before, _, begun = line.rpartition(" ")
     for expected in _expected(before.split()[1:]):
         if expected.isupper():
-            from coderelay.cli.startup.completion_lookup import completion_names  # only these need the app
+            from coderelay.cli.shell_completion_names import completion_names  # only these need the app
 
             yield from (each for each in completion_names(expected) if each[0].startswith(begun))
         elif expected.startswith(begun) and expected.startswith("-") == begun.startswith("-"):

@@ -14,7 +14,7 @@ from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentPar
 from coderelay.cli.startup.open_app import run_with_app
 from coderelay.cli.startup.real_folder_path import real_folder
 from coderelay.client.changed_files_text import changed_line
-from coderelay.client.commands.tasks import background_line
+from coderelay.client.commands.tasks_and_ps import background_line
 from coderelay.client.error_text import error_in_words
 from coderelay.client.find_session import session_by_id
 from coderelay.client.i18n import retell, speak, t

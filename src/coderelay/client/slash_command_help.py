@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from itertools import groupby
 
 from coderelay.client.client import Client
-from coderelay.client.commands.command import SlashCommand
+from coderelay.client.commands.slash_command import SlashCommand
 from coderelay.client.i18n import localize, retell, t
 from coderelay.client.text_width import padded
 from coderelay.protocol.bilingual_text import Localized

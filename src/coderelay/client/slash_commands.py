@@ -28,14 +28,14 @@ from coderelay.client.commands import (
     session_info,
     sessions,
     steer_and_queue,
-    tasks,
+    tasks_and_ps,
     thinking,
     tool_output_lines,
     tools_skills_agents,
     trust,
     vim,
 )
-from coderelay.client.commands.command import GROUPS, Context, RememberModel, SlashCommand
+from coderelay.client.commands.slash_command import GROUPS, Context, RememberModel, SlashCommand
 from coderelay.client.i18n import speaking, t
 from coderelay.client.slash_command_help import unknown_command
 from coderelay.client.slash_results import ChangedFiles, RewoundTurns, SlashResult, SwitchedSession
@@ -68,7 +68,7 @@ _FILES = (
     session_info,
     tools_skills_agents,
     mcp,
-    tasks,
+    tasks_and_ps,
     help_command,
     tool_output_lines,
     vim,

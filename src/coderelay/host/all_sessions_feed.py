@@ -6,7 +6,7 @@ import logging
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 
-from coderelay.host.loaded_sessions import LoadedSessions
+from coderelay.host.loaded_session_cache import LoadedSessionCache
 from coderelay.protocol.errors import StoreDamaged
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import APPROVALS, SessionId
@@ -21,7 +21,7 @@ _PIECES = 100
 class AllSessionsFeed:
     """One follower of all sessions. A cursor is kept for each log, so that none has a gap or a repeat."""
 
-    def __init__(self, sessions: LoadedSessions) -> None:
+    def __init__(self, sessions: LoadedSessionCache) -> None:
         self._store = sessions.store
         self._sessions = sessions
         self._cursors: dict[SessionId, int] = {}

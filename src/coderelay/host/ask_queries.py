@@ -4,7 +4,7 @@ import logging
 
 from msgspec.structs import replace
 
-from coderelay.host.loaded_sessions import LoadedSessions
+from coderelay.host.loaded_session_cache import LoadedSessionCache
 from coderelay.protocol.asks import PermissionAsk
 from coderelay.protocol.errors import StoreDamaged, UnknownAsk
 from coderelay.protocol.events import Recorded
@@ -22,7 +22,7 @@ _PAGE = 1000
 
 
 async def answer_ask_query(
-    query: ListAsks | ListDecisions | FindAsk, sessions: LoadedSessions
+    query: ListAsks | ListDecisions | FindAsk, sessions: LoadedSessionCache
 ) -> list[AskRow] | AskRow:
     match query:
         case ListAsks():
@@ -34,13 +34,13 @@ async def answer_ask_query(
             return await _find_ask(sessions, query.text)
 
 
-async def _open_asks(sessions: LoadedSessions, session: SessionId | None) -> list[AskRow]:
+async def _open_asks(sessions: LoadedSessionCache, session: SessionId | None) -> list[AskRow]:
     waiting = await _family(sessions, session) if session else await sessions.store.waiting()
     titles: dict[SessionId, str] = {}
     return [row for each in waiting for row in await _open_rows(sessions, each, titles)]
 
 
-async def _family(sessions: LoadedSessions, session: SessionId) -> list[Summary]:
+async def _family(sessions: LoadedSessionCache, session: SessionId) -> list[Summary]:
     """The sessions with open asks among this one and its children: to ask about a parent includes its children."""
     own = await sessions.summary(session)
     ids = children((await sessions.load(session)).state) if own.children else []
@@ -48,7 +48,7 @@ async def _family(sessions: LoadedSessions, session: SessionId) -> list[Summary]
     return [each for each in found if each is not None and each.open_asks]
 
 
-async def _find_ask(sessions: LoadedSessions, text: str) -> AskRow:
+async def _find_ask(sessions: LoadedSessionCache, text: str) -> AskRow:
     """Find an ask by the beginning of its id. Raises UnknownAsk, or BadInput if the text is too short to be clear. An
     ask's id begins with the first characters of its session's id, so only the sessions that match are read."""
     beginning, dash, _ = text.partition("-")
@@ -68,7 +68,7 @@ def _meant(text: str, rows: list[AskRow]) -> list[AskRow]:
 
 
 async def _open_rows(
-    sessions: LoadedSessions, summary: Summary, titles: dict[SessionId, str] | None = None
+    sessions: LoadedSessionCache, summary: Summary, titles: dict[SessionId, str] | None = None
 ) -> list[AskRow]:
     """The open asks of a session, from its row. `titles` are those of parents that are known already."""
     asks = summary.asks
@@ -92,7 +92,7 @@ async def _read_after(store: Store, session: SessionId, after: int) -> list[Reco
     return read
 
 
-async def _all_rows(sessions: LoadedSessions, summary: Summary) -> list[AskRow]:
+async def _all_rows(sessions: LoadedSessionCache, summary: Summary) -> list[AskRow]:
     """All asks of a session, including those that are decided."""
     try:
         loaded = await sessions.load(summary.id)
@@ -107,7 +107,7 @@ async def _all_rows(sessions: LoadedSessions, summary: Summary) -> list[AskRow]:
 
 
 async def _with_parent(
-    sessions: LoadedSessions, summary: Summary, rows: list[AskRow], titles: dict[SessionId, str]
+    sessions: LoadedSessionCache, summary: Summary, rows: list[AskRow], titles: dict[SessionId, str]
 ) -> list[AskRow]:
     if summary.parent is None or not rows:
         return rows

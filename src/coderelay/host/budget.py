@@ -1,7 +1,7 @@
 """Spending limits: whether a session or a day has used up its budget, and the ask that follows."""
 
 from coderelay.host.folder_config import FolderConfigs
-from coderelay.host.loaded_sessions import LoadedSessions
+from coderelay.host.loaded_session_cache import LoadedSessionCache
 from coderelay.host.session_family import family_of
 from coderelay.protocol.asks import BudgetAsk
 from coderelay.protocol.ids import new_ask_id
@@ -15,7 +15,7 @@ _SESSIONS = 20  # how many are read at first; most days have fewer
 class Spending:
     """Decides whether people must be asked before more is spent than a session's folder allows."""
 
-    def __init__(self, sessions: LoadedSessions, folders: FolderConfigs) -> None:
+    def __init__(self, sessions: LoadedSessionCache, folders: FolderConfigs) -> None:
         self._sessions = sessions
         self._folders = folders
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from coderelay.client.lazy_tool_specs import tool_specs
 from coderelay.host.ask_about_call import ask_about
 from coderelay.host.folder_config import FolderConfig, FolderConfigs
-from coderelay.host.loaded_sessions import LoadedSessions
+from coderelay.host.loaded_session_cache import LoadedSessionCache
 from coderelay.policy.judge import Policy, Verdict, judge
 from coderelay.policy.preset_tables import Permission, matrix_in_words, table_of
 from coderelay.policy.remembered_approvals import ANY_MACHINE, SANDBOXES, in_force
@@ -24,8 +24,8 @@ from coderelay.protocol.query_results import PermissionsShown
 from coderelay.protocol.session_setting_values import Mode, Profile
 from coderelay.protocol.translatable import say
 from coderelay.protocol.wall_clock import now
-from coderelay.session.outcome_without_running import Rejudge, outcome_without_running
 from coderelay.session.state import CallState, SessionSettings, State
+from coderelay.session.unfinished_call_outcomes import Rejudge, outcome_without_running
 from coderelay.workspace.files.path_resolution import is_in, real_path
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 class CallJudge:
     """Applies the policy of a session's folder, with the approvals in force, to the session's calls."""
 
-    def __init__(self, sessions: LoadedSessions, folders: FolderConfigs) -> None:
+    def __init__(self, sessions: LoadedSessionCache, folders: FolderConfigs) -> None:
         self._sessions = sessions
         self._folders = folders
 

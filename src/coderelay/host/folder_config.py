@@ -16,7 +16,7 @@ from coderelay.config.settings import Settings
 from coderelay.policy.judge import Policy, judge
 from coderelay.policy.rules import Rule, Rules, is_about_paths, read_rules
 from coderelay.policy.secrets.masking import Secrets
-from coderelay.policy.secrets.own_secret_values import worth_hiding
+from coderelay.policy.secrets.secret_value_recognition import worth_hiding
 from coderelay.protocol.calls import Need
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.query_results import SettingShown, SkillsShown, SubagentsShown, TrustShown

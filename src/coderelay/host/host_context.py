@@ -11,7 +11,7 @@ from coderelay.host.budget import Spending
 from coderelay.host.call_judge import CallJudge
 from coderelay.host.cross_process_live_relay import LiveRelay
 from coderelay.host.folder_config import FolderConfigs
-from coderelay.host.loaded_sessions import LoadedSessions
+from coderelay.host.loaded_session_cache import LoadedSessionCache
 from coderelay.host.resources_lent_by_clients import ResourcesLentByClients
 from coderelay.host.session_ownership import SessionOwnership
 from coderelay.host.turn_snapshots_interface import OpenTurnFiles
@@ -45,8 +45,8 @@ class HostContext(Struct, frozen=True, dict=True):
     lending: ResourcesLentByClients
 
     @cached_property
-    def sessions(self) -> LoadedSessions:
-        return LoadedSessions(self.store)
+    def sessions(self) -> LoadedSessionCache:
+        return LoadedSessionCache(self.store)
 
     @cached_property
     def judging(self) -> CallJudge:

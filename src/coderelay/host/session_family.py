@@ -1,13 +1,13 @@
 """Parent and child sessions: queries about which sessions belong together, read from the log."""
 
-from coderelay.host.loaded_sessions import LoadedSessions
+from coderelay.host.loaded_session_cache import LoadedSessionCache
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.projected_rows import Summary
 from coderelay.session.children import children, open_tasks
 from coderelay.session.state import State
 
 
-async def family_of(sessions: LoadedSessions, state: State) -> list[State]:
+async def family_of(sessions: LoadedSessionCache, state: State) -> list[State]:
     """A session, its parent if it has one, and all children of that parent (or else of the session itself)."""
     parent = state.settings.parent if state.settings is not None else None
     head = state if parent is None else (await sessions.load(parent)).state
@@ -15,7 +15,7 @@ async def family_of(sessions: LoadedSessions, state: State) -> list[State]:
     return [state, *others] if head is state else [state, head, *others]
 
 
-async def waits_for(sessions: LoadedSessions, child: State) -> State | None:
+async def waits_for(sessions: LoadedSessionCache, child: State) -> State | None:
     """The parent of this session, if its open turn waits for what this session does."""
     settings = child.settings
     if settings is None or settings.parent is None:
@@ -24,7 +24,7 @@ async def waits_for(sessions: LoadedSessions, child: State) -> State | None:
     return parent if any(each.call.id == settings.parent_call for each in open_tasks(parent)) else None
 
 
-async def children_of(sessions: LoadedSessions, session: SessionId) -> list[Summary]:
+async def children_of(sessions: LoadedSessionCache, session: SessionId) -> list[Summary]:
     await sessions.summary(session)
     state = (await sessions.load(session)).state
     found = [await sessions.store.session(each) for each in children(state)]

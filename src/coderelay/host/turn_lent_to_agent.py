@@ -21,8 +21,8 @@ from coderelay.protocol.translatable import with_template
 from coderelay.protocol.wall_clock import now
 from coderelay.session import turn_progress_events, verbatim_agent_messages
 from coderelay.session.next_action import Action, Wait, next_action
-from coderelay.session.outcome_without_running import outcome_without_running
 from coderelay.session.state import OpenTurn, SessionSettings, State
+from coderelay.session.unfinished_call_outcomes import outcome_without_running
 
 if TYPE_CHECKING:
     from coderelay.host.background_commands import SessionBackground

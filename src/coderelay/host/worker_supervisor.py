@@ -16,7 +16,7 @@ from coderelay.host.can_run import may_claim
 from coderelay.host.host_context import HostContext, Send
 from coderelay.host.loaded_session import FollowerOfAll, LoadedSession
 from coderelay.host.session_worker import Worker
-from coderelay.host.supervised_session_index import SupervisedSessionIndex
+from coderelay.host.supervised_sessions_by_need import SupervisedSessions
 from coderelay.protocol.errors import StoreDamaged, StoreFailed
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.wall_clock import now as wall_clock
@@ -37,7 +37,7 @@ class WorkerSupervisor:
     def __init__(self, context: HostContext, send: Send) -> None:
         self._context = context
         self._send = send
-        self._supervised = SupervisedSessionIndex()
+        self._supervised = SupervisedSessions()
         self._workers: dict[SessionId, tuple[Worker, asyncio.Task[None]]] = {}
         self._running: dict[SessionId, LoadedSession] = {}  # those that have a worker
         self._retry_at: dict[SessionId, float] = {}

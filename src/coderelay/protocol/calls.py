@@ -1,4 +1,4 @@
-"""Tool calls: the call, what it would touch (its need), the declaration of a tool (its spec), and the outcome."""
+"""Tool calls: the call, what it would touch (its need), and the outcome."""
 
 from typing import Literal
 

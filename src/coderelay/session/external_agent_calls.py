@@ -27,8 +27,8 @@ from coderelay.protocol.events import (
     TurnParked,
 )
 from coderelay.protocol.ids import CallId, MessageId, derived_id
-from coderelay.session.outcome_without_running import Rejudge, outcome_without_running
 from coderelay.session.state import CallState, OpenTurn, State
+from coderelay.session.unfinished_call_outcomes import Rejudge, outcome_without_running
 
 AGENT = By(who="the agent", via="agent")
 NOT_ASKED = "the agent did not ask"

@@ -39,9 +39,9 @@ from coderelay.protocol.session_setting_values import Persistence
 from coderelay.protocol.usage_and_cost import Usage, plus
 from coderelay.session import background_commands, external_agent_calls
 from coderelay.session.next_action import EndTurn, next_action
-from coderelay.session.outcome_without_running import Rejudge, cut_short, outcome_without_running
 from coderelay.session.shell_turns import SHELL, first_events
 from coderelay.session.state import CallState, OpenTurn, State
+from coderelay.session.unfinished_call_outcomes import Rejudge, cut_short, outcome_without_running
 
 STEP_LIMIT = "step limit reached"
 

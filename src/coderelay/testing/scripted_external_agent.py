@@ -22,8 +22,8 @@ from coderelay.protocol.calls import Call, CommandEnd, Failed, Finished, Need, O
 from coderelay.protocol.events import MessageAdded
 from coderelay.protocol.ids import CallId, MessageId, new_id
 from coderelay.protocol.message_content import Text, text_of
-from coderelay.session.outcome_without_running import outcome_without_running
 from coderelay.session.state import CallState, SessionSettings
+from coderelay.session.unfinished_call_outcomes import outcome_without_running
 
 
 class Says(Struct, frozen=True):

@@ -7,7 +7,7 @@ from coderelay.agents.agent import Description
 from coderelay.agents.native.native_settings import NativeSettings
 from coderelay.agents.native.prompt.system_prompt import system_prompt
 from coderelay.agents.native.turn_steps import TurnSteps
-from coderelay.agents.native.turn_tools import ExtraToolsOf, TurnTools, wants_more
+from coderelay.agents.native.turn_toolbox import ExtraToolsOf, TurnToolbox, wants_more
 from coderelay.agents.turn import Turn
 from coderelay.models.model import Completion, Model, Models, Request
 from coderelay.protocol.errors import BadInput, ModelFailed
@@ -85,7 +85,7 @@ class NativeAgent:
         own = self._settings(turn.settings.cwd)
         workspace = self._open_workspace(turn)
         toolbox = self._tools_of(turn.settings).plus(own.tools).without(own.disabled_tools)
-        tools = TurnTools(turn, toolbox, self._more_tools, own.disabled_tools, self._told)
+        tools = TurnToolbox(turn, toolbox, self._more_tools, own.disabled_tools, self._told)
         tools.tell(own.notes)
         steps = TurnSteps(turn, self._models(turn.settings.cwd), toolbox, workspace, own, tools)
         while True:

@@ -11,7 +11,7 @@ from coderelay.agents.native.model_request_with_retries import ModelChanged, Mod
 from coderelay.agents.native.native_settings import NativeSettings
 from coderelay.agents.native.prompt.notes_for_model import Offered, current_notes, new_notes
 from coderelay.agents.native.prompt.system_prompt import system_prompt
-from coderelay.agents.native.turn_tools import TurnTools
+from coderelay.agents.native.turn_toolbox import TurnToolbox
 from coderelay.agents.turn import Turn
 from coderelay.models.model import Completion, Model, Models, Request
 from coderelay.models.text_tool_calls import with_text_call
@@ -51,7 +51,7 @@ class TurnSteps:
         toolbox: Toolbox,
         workspace: Workspace,
         settings: NativeSettings,
-        tools: TurnTools,
+        tools: TurnToolbox,
     ) -> None:
         self._turn = turn
         self._tools = tools

@@ -2,7 +2,7 @@
 
 import os
 
-from coderelay.client.commands.command import FILES, Context, SlashCommand
+from coderelay.client.commands.slash_command import FILES, Context, SlashCommand
 from coderelay.client.i18n import t
 from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import ConfigureSession

@@ -1,6 +1,6 @@
 """`/compact` and `/clear`: the history that the model knows."""
 
-from coderelay.client.commands.command import CONVERSATION, Context, SlashCommand
+from coderelay.client.commands.slash_command import CONVERSATION, Context, SlashCommand
 from coderelay.client.i18n import t
 from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import Accepted, ClearHistory, CompactHistory

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from coderelay.client.commands.command import CONVERSATION, Context, SlashCommand
+from coderelay.client.commands.slash_command import CONVERSATION, Context, SlashCommand
 from coderelay.client.i18n import t
 from coderelay.client.slash_results import TextToCopy
 from coderelay.protocol.bilingual_text import Localized

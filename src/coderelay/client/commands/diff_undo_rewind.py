@@ -5,7 +5,7 @@ import re
 import time
 
 from coderelay.client.changed_files_text import changed_line
-from coderelay.client.commands.command import FILES, ONLY_SHOWS, Context, SlashCommand
+from coderelay.client.commands.slash_command import FILES, ONLY_SHOWS, Context, SlashCommand
 from coderelay.client.error_text import error_in_words
 from coderelay.client.i18n import retell, t
 from coderelay.client.slash_results import ChangedFiles, RewoundTurns

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from coderelay.client.commands.command import CONVERSATION, Context, SlashCommand
+from coderelay.client.commands.slash_command import CONVERSATION, Context, SlashCommand
 from coderelay.client.i18n import t
 from coderelay.client.views.cowork_message_parser import blocks_of, read_message, result_content
 from coderelay.protocol.bilingual_text import Localized

@@ -1,6 +1,6 @@
 """`/init` and `/review`: ready-made prompts for work that people often ask for."""
 
-from coderelay.client.commands.command import WORK, Context, SlashCommand
+from coderelay.client.commands.slash_command import WORK, Context, SlashCommand
 from coderelay.client.typed_line import PromptToSend
 from coderelay.protocol.bilingual_text import Localized
 

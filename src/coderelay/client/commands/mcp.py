@@ -1,7 +1,7 @@
 """`/mcp`: the MCP servers of a session, and what they offer."""
 
 from coderelay.client.client import Client
-from coderelay.client.commands.command import SHOW, Context, SlashCommand
+from coderelay.client.commands.slash_command import SHOW, Context, SlashCommand
 from coderelay.client.i18n import t
 from coderelay.client.typed_line import PromptToSend
 from coderelay.client.visible_text import visible

@@ -3,7 +3,7 @@
 from difflib import get_close_matches
 
 from coderelay.client.client import Client
-from coderelay.client.commands.command import MODEL, Context, SlashCommand
+from coderelay.client.commands.slash_command import MODEL, Context, SlashCommand
 from coderelay.client.i18n import retell, t
 from coderelay.client.model_provider_and_agent import GUIDE, NATIVE, agent_for, with_provider
 from coderelay.client.text_width import padded, width_of

@@ -1,6 +1,6 @@
 """`/mode` and its short forms: permission modes."""
 
-from coderelay.client.commands.command import MODEL, Context, SlashCommand
+from coderelay.client.commands.slash_command import MODEL, Context, SlashCommand
 from coderelay.client.i18n import t
 from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import ConfigureSession

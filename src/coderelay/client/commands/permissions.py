@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from coderelay.client.commands.command import MODEL, Context, SlashCommand
+from coderelay.client.commands.slash_command import MODEL, Context, SlashCommand
 from coderelay.client.i18n import t
 from coderelay.client.permissions_overview_text import permissions_in_words
 from coderelay.protocol.bilingual_text import Localized

@@ -2,7 +2,7 @@
 
 import os
 
-from coderelay.client.commands.command import CONVERSATION, ONLY_SHOWS, SESSIONS, Context, SlashCommand
+from coderelay.client.commands.slash_command import CONVERSATION, ONLY_SHOWS, SESSIONS, Context, SlashCommand
 from coderelay.client.find_session import find_session
 from coderelay.client.i18n import retell, t
 from coderelay.client.session_line_text import is_known, session_line

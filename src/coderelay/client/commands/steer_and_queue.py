@@ -1,6 +1,6 @@
 """`/steer` and `/queue`: prompts for the running turn, and those that wait."""
 
-from coderelay.client.commands.command import CONVERSATION, Context, SlashCommand
+from coderelay.client.commands.slash_command import CONVERSATION, Context, SlashCommand
 from coderelay.client.i18n import t
 from coderelay.client.typed_line import PromptToSend
 from coderelay.protocol.bilingual_text import Localized

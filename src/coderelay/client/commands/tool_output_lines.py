@@ -1,6 +1,6 @@
 """`/output`: how much of what tools print is shown."""
 
-from coderelay.client.commands.command import SHOW, Context, SlashCommand
+from coderelay.client.commands.slash_command import SHOW, Context, SlashCommand
 from coderelay.client.slash_results import OutputLines
 from coderelay.protocol.bilingual_text import Localized
 

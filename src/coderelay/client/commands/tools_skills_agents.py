@@ -1,6 +1,6 @@
 """Slash commands that list what the agent can use: `/tools`, `/skills`, `/agents`."""
 
-from coderelay.client.commands.command import ONLY_SHOWS, SHOW, Context, SlashCommand
+from coderelay.client.commands.slash_command import ONLY_SHOWS, SHOW, Context, SlashCommand
 from coderelay.client.i18n import retell, t
 from coderelay.client.text_width import padded, width_of
 from coderelay.client.visible_text import visible

@@ -1,6 +1,6 @@
 """`/vim`: edit the input with vi's keys."""
 
-from coderelay.client.commands.command import SHOW, Context, SlashCommand
+from coderelay.client.commands.slash_command import SHOW, Context, SlashCommand
 from coderelay.client.slash_results import ViKeys
 from coderelay.protocol.bilingual_text import Localized
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from coderelay.models.history_cache import EncodedHistory
+from coderelay.models.encoded_history_cache import EncodedHistory
 from coderelay.models.image_removal import without_images
 from coderelay.protocol.calls import Call
 from coderelay.protocol.message_content import Image, Seal, Text, Thinking

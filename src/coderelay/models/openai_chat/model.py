@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from coderelay.models.api_client import ApiClient
-from coderelay.models.history_cache import EncodedHistory
+from coderelay.models.encoded_history_cache import EncodedHistory
 from coderelay.models.image_removal import without_images
 from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece
 from coderelay.models.model_card import Card

@@ -6,10 +6,10 @@
 
 from msgspec import Struct
 
-from coderelay.policy.shell.build_command_recognition import essence
-from coderelay.policy.shell.literal_bash_parser import Script, Word, literal_script
+from coderelay.policy.shell.build_command_words import essence
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders
 from coderelay.policy.shell.programs.program_table import find_build
+from coderelay.policy.shell.strict_bash_parser import Script, Word, literal_script
 
 
 class Signature(Struct, frozen=True):

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from coderelay.policy.rules import PathBase
-from coderelay.policy.shell.literal_bash_parser import Script, Word, literal_script
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders as Workspace
 from coderelay.policy.shell.programs.allowed_folders import NotReadOnly
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
 from coderelay.policy.shell.programs.harmless_option_check import Options, check
 from coderelay.policy.shell.programs.program_table import system_name, system_program
 from coderelay.policy.shell.programs.wrappers import unwrap
+from coderelay.policy.shell.strict_bash_parser import Script, Word, literal_script
 
 if TYPE_CHECKING:
     pass

@@ -14,13 +14,17 @@ from coderelay.policy.preset_tables import Effect, ModeAnswer, table_name, table
 from coderelay.policy.rules import PathBase, Rules, is_about_paths
 from coderelay.policy.shell.allow_rule_matching import allows
 from coderelay.policy.shell.approval_signatures import Signature, signature_of
-from coderelay.policy.shell.build_command_recognition import is_build
+from coderelay.policy.shell.build_command_words import is_build
 from coderelay.policy.shell.command_dangers import find_danger
 from coderelay.policy.shell.deny_and_ask_rule_dangers import UserRuleDangers
 from coderelay.policy.shell.deny_and_ask_rule_matching import Spelling
 from coderelay.policy.shell.destructive_commands import Danger
 from coderelay.policy.shell.disk_fact_types import NO_FACTS, DiskFacts
-from coderelay.policy.shell.literal_bash_parser import (
+from coderelay.policy.shell.path_and_host_rule_matching import find_named, find_perhaps_reached, find_reached
+from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
+from coderelay.policy.shell.programs.read_only_check import recognise, recognise_edit
+from coderelay.policy.shell.requested_rights import without_rights
+from coderelay.policy.shell.strict_bash_parser import (
     NotLiteral,
     Redirection,
     Script,
@@ -29,10 +33,6 @@ from coderelay.policy.shell.literal_bash_parser import (
     odd_character,
     read_script,
 )
-from coderelay.policy.shell.path_and_host_rule_matching import find_named, find_perhaps_reached, find_reached
-from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
-from coderelay.policy.shell.programs.read_only_check import recognise, recognise_edit
-from coderelay.policy.shell.requested_rights import without_rights
 from coderelay.policy.shell.tree_sitter_bash import MOST_CHARACTERS
 from coderelay.protocol.calls import Right
 from coderelay.protocol.secret_paths import secret_word

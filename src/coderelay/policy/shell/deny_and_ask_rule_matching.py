@@ -13,11 +13,11 @@ from typing import Literal
 
 from msgspec import Struct
 
-from coderelay.policy.shell.build_command_recognition import is_known_use
-from coderelay.policy.shell.literal_bash_parser import Word
+from coderelay.policy.shell.build_command_words import is_known_use
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.program_table import PROGRAMS, find_program
 from coderelay.policy.shell.programs.read_only_check import recognise
+from coderelay.policy.shell.strict_bash_parser import Word
 
 Likeness = Literal["no", "maybe", "yes"]
 _MOST_WORDS = 64

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.policy.shell.literal_bash_parser import Script, Word, literal_script
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
 from coderelay.policy.shell.programs.harmless_option_check import Operands, Options, OptionWord, check
 from coderelay.policy.shell.programs.program_table import system_name, system_program
 from coderelay.policy.shell.programs.read_only_check import without_wrappers
+from coderelay.policy.shell.strict_bash_parser import Script, Word, literal_script
 
 _MOST_FOLDERS = 32
 _GIT_SHOWS = {"diff", "show", "grep", "whatchanged", "format-patch", "range-diff"}

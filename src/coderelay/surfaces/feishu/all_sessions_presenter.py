@@ -18,7 +18,7 @@ from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListChildren, ListSessions, ShowSession
 from coderelay.protocol.wall_clock import now
 from coderelay.surfaces.feishu.account_links import Links
-from coderelay.surfaces.feishu.ask_card_publisher import AskCards
+from coderelay.surfaces.feishu.ask_card_publisher import AskCardPublisher
 from coderelay.surfaces.feishu.card_layout import CardSchema
 from coderelay.surfaces.feishu.card_outbox_interface import CardOutbox
 from coderelay.surfaces.feishu.chat_records import LINKS, ChatRecords
@@ -43,7 +43,7 @@ class ChatPresenter:
         records: ChatRecords,
         links: Links,
         outbox: CardOutbox,
-        cards: AskCards,
+        cards: AskCardPublisher,
         host_person: str,
         schema: CardSchema,
     ) -> None:

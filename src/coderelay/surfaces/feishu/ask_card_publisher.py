@@ -11,7 +11,7 @@ from coderelay.surfaces.feishu.card_outbox_interface import Card, CardOutbox, Ch
 from coderelay.surfaces.feishu.chat_records import AskCardRecord, ChatRecords
 
 
-class AskCards:
+class AskCardPublisher:
     """`web_url` is the address of the web app; empty if cards do not link to it."""
 
     def __init__(self, records: ChatRecords, outbox: CardOutbox, schema: CardSchema, web_url: str) -> None:

@@ -6,7 +6,7 @@ from coderelay.client.client import Client
 from coderelay.protocol.key_value_store import KeyValueStore
 from coderelay.surfaces.feishu.account_links import Links
 from coderelay.surfaces.feishu.all_sessions_presenter import ChatPresenter
-from coderelay.surfaces.feishu.ask_card_publisher import AskCards
+from coderelay.surfaces.feishu.ask_card_publisher import AskCardPublisher
 from coderelay.surfaces.feishu.bot_options import BotOptions
 from coderelay.surfaces.feishu.card_outbox_interface import CardOutbox
 from coderelay.surfaces.feishu.chat_commands import ChatCommands
@@ -24,7 +24,7 @@ class ChatSide:
         records, links = ChatRecords(key_values), Links(key_values)
         self._lease = PresenterLease(key_values)
         shown = LeasedOutbox(outbox, self._lease)
-        cards = AskCards(records, shown, options.schema, options.web_url)
+        cards = AskCardPublisher(records, shown, options.schema, options.web_url)
         self._presenter = ChatPresenter(client, records, links, shown, cards, options.host_person, options.schema)
         self._chat = MessageHandler(client, records, links, outbox, options, self._presenter, ChatCommands())
         self._clicks = ClickHandler(client, records, outbox, cards, self._chat)

@@ -15,7 +15,7 @@ from coderelay.protocol.ids import AskId
 from coderelay.protocol.projected_rows import AskRow, Summary
 from coderelay.protocol.queries import FindAsk, ShowSession
 from coderelay.surfaces.feishu.access_rules import needs_owner, person
-from coderelay.surfaces.feishu.ask_card_publisher import AskCards
+from coderelay.surfaces.feishu.ask_card_publisher import AskCardPublisher
 from coderelay.surfaces.feishu.ask_cards import Closed, chosen_in_words
 from coderelay.surfaces.feishu.card_layout import cut
 from coderelay.surfaces.feishu.card_outbox_interface import Card, CardOutbox
@@ -37,7 +37,7 @@ _TOAST_BYTES = 600
 
 class ClickHandler:
     def __init__(
-        self, client: Client, records: ChatRecords, outbox: CardOutbox, cards: AskCards, chat: MessageHandler
+        self, client: Client, records: ChatRecords, outbox: CardOutbox, cards: AskCardPublisher, chat: MessageHandler
     ) -> None:
         self._client = client
         self._records = records

@@ -11,7 +11,7 @@ from coderelay.protocol.ids import AskId, SessionId
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import FindAsk, ListAsks, ShowSession
 from coderelay.surfaces.feishu.account_links import Links
-from coderelay.surfaces.feishu.ask_card_publisher import AskCards
+from coderelay.surfaces.feishu.ask_card_publisher import AskCardPublisher
 from coderelay.surfaces.feishu.ask_cards import MOST_IN_A_BATCH, Closed
 from coderelay.surfaces.feishu.card_outbox_interface import ChatPlace
 from coderelay.surfaces.feishu.chat_records import ChatRecords
@@ -24,7 +24,9 @@ _PREFIX = "mirror/"
 class MirroredAsks:
     """They wait without limit, and their cards say which session they are of."""
 
-    def __init__(self, client: Client, records: ChatRecords, links: Links, cards: AskCards, host_person: str) -> None:
+    def __init__(
+        self, client: Client, records: ChatRecords, links: Links, cards: AskCardPublisher, host_person: str
+    ) -> None:
         self._client = client
         self._records = records
         self._links = links

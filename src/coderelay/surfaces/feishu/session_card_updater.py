@@ -10,11 +10,11 @@ from coderelay.protocol.commands import OpenSession
 from coderelay.protocol.ids import PromptId, SessionId
 from coderelay.protocol.queries import ListPrompts
 from coderelay.surfaces.feishu.access_rules import person
-from coderelay.surfaces.feishu.ask_card_publisher import AskCards
+from coderelay.surfaces.feishu.ask_card_publisher import AskCardPublisher
 from coderelay.surfaces.feishu.card_layout import CardSchema, card_of
 from coderelay.surfaces.feishu.card_outbox_interface import CardOutbox, ChatPlace
 from coderelay.surfaces.feishu.chat_records import ChatRecords, SessionPlace
-from coderelay.surfaces.feishu.chat_view import QUEUED, AskGroup, ChatView
+from coderelay.surfaces.feishu.session_cards import QUEUED, AskGroup, SessionCards
 from coderelay.surfaces.feishu.session_client import SessionClient
 from coderelay.surfaces.feishu.session_updates import TurnOver
 
@@ -28,7 +28,7 @@ class SessionCardUpdater:
         session: SessionId,
         records: ChatRecords,
         outbox: CardOutbox,
-        asks: AskCards,
+        asks: AskCardPublisher,
         schema: CardSchema,
     ) -> None:
         self._client = client
@@ -52,7 +52,7 @@ class SessionCardUpdater:
     async def _follow(self, place: SessionPlace, is_owners: bool) -> None:
         waiting = {each.prompt_id for each in await self._client.get(ListPrompts(self._session))}
         acknowledged = {each for each in waiting if await self._records.reply(each)}
-        view = ChatView(f"{self._session}@{place.cursor}", self._asks.url(self._session), acknowledged)
+        view = SessionCards(f"{self._session}@{place.cursor}", self._asks.url(self._session), acknowledged)
         execution = SessionClient(self._client, self._session, person(place.owner), after=place.cursor)
         is_caught_up = False
         async with aclosing(execution.stream) as stream:
@@ -66,7 +66,7 @@ class SessionCardUpdater:
                     if each.is_caught_up or any(isinstance(message, TurnOver) for message in each.messages):
                         place = await self._keep_cursor(view, place)
 
-    async def _show(self, view: ChatView, place: SessionPlace, is_owners: bool) -> None:
+    async def _show(self, view: SessionCards, place: SessionPlace, is_owners: bool) -> None:
         """In this order: the cards that look different first, then what only grows."""
         for key, shown in view.changed().items():
             if isinstance(shown, AskGroup):
@@ -83,7 +83,7 @@ class SessionCardUpdater:
         reply_to = await self._records.reply(PromptId(key.removeprefix(QUEUED)))
         return ChatPlace(place.chat_id, reply_to or place.reply_to)
 
-    async def _keep_cursor(self, view: ChatView, place: SessionPlace) -> SessionPlace:
+    async def _keep_cursor(self, view: SessionCards, place: SessionPlace) -> SessionPlace:
         """Nothing before this event needs to be shown again. While a turn is open, its beginning does: the cards of
         the turn are made from all of it."""
         if view.is_turn_open or self.seq <= place.cursor:

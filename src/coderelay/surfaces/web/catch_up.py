@@ -38,7 +38,7 @@ async def send_history(
         decided = await client.get(ListDecisions(session))
         view = await broadcast.reached(session, messages.seq)
         shown = messages.seq
-        await broadcast.take_up(summary)
+        await broadcast.waiting.take_up(summary)
         text = session_history(summary, messages.rows, shown, queue, decided, broadcast.more_of(summary))
         history = Frame(text, session, shown)
         frames = [history, *filter(None, requests), *(view.saying() if view is not None else [])]

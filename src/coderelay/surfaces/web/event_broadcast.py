@@ -2,38 +2,32 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable, MutableMapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import aclosing, suppress
-from typing import Any, Literal, Protocol
+from typing import Literal
 
 from msgspec import Struct
-from starlette.websockets import WebSocketDisconnect
 
 from coderelay.client.client import Client
 from coderelay.client.views.cowork_message_parser import blocks_of, read_message
 from coderelay.protocol.asks import Ask, By
-from coderelay.protocol.commands import OpenSession
 from coderelay.protocol.errors import CoderError, UnknownSession
 from coderelay.protocol.events import CallProposed, Recorded, SessionDeleted, asks_in
 from coderelay.protocol.ids import AskId, CallId, SessionId
 from coderelay.protocol.live_updates import Live
 from coderelay.protocol.projected_rows import Summary
-from coderelay.protocol.queries import ListAsks, ListChildren, ListSessions, ReadMessages, ShowSession, WhyNotRun
-from coderelay.surfaces.web.client_event_handler import ClientEventHandler
-from coderelay.surfaces.web.client_send_queue import ClientSendQueue, Socket
-from coderelay.surfaces.web.ide_context import IdeContexts
-from coderelay.surfaces.web.machine_statistics import sample
+from coderelay.protocol.queries import ListAsks, ListChildren, ListSessions, ReadMessages, ShowSession
+from coderelay.surfaces.web.client_connections import ClientConnections, ClientSocket
+from coderelay.surfaces.web.client_request_handler import ClientRequestHandler
 from coderelay.surfaces.web.outgoing_server_events import Payload, event_text
 from coderelay.surfaces.web.session_frames import Frame, SessionFrames
-from coderelay.surfaces.web.sessions_waiting_for_host import WATCH_SECONDS, SessionsWaitingForHost
+from coderelay.surfaces.web.sessions_waiting_for_host import SessionsWaitingForHost
 from coderelay.surfaces.web.text_in_all_languages import retold
 
 log = logging.getLogger(__name__)
 
-_STATISTICS_SECONDS = 0.5
 _REACH_SECONDS = 2.0
 _AGAIN_SECONDS = 1.0
-_READ_SECONDS = 0.25
 _ALL = 1_000_000
 _JUST_CREATED = 100  # more sessions than anybody creates while the server starts
 
@@ -48,32 +42,20 @@ class BroadcastOptions(Struct, frozen=True):
     input_while_running: InputWhileRunning = "queue"
 
 
-class ClientSocket(Socket, Protocol):
-    """A WebSocket that was accepted."""
-
-    async def receive(self) -> MutableMapping[str, Any]: ...
-
-
 class EventBroadcast:
     def __init__(self, client: Client, by: By, options: BroadcastOptions) -> None:
         self._client = client
         self._by = by
         self._options = options
-        self._connections: set[ClientSendQueue] = set()
+        self.connections = ClientConnections()
         self._views: dict[SessionId, SessionFrames] = {}
         self._busy: set[SessionId] = set()  # the sessions with an open turn
         self._cursors: dict[SessionId, int] = {}  # the last event of each session that was shown
         self._children: set[SessionId] = set()
         self._waiters: list[tuple[SessionId, int, asyncio.Event]] = []
-        self._measured = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self._waiting: SessionsWaitingForHost = SessionsWaitingForHost(client)
-        self.ide = IdeContexts(self._tell)
-        self._requests = ClientEventHandler(client, by, options, self)
-
-    @property
-    def clients(self) -> int:
-        return len(self._connections)
+        self.waiting = SessionsWaitingForHost(client, by)
+        self._requests = ClientRequestHandler(client, by, options, self)
 
     async def start(self) -> None:
         """Begin to follow all sessions, and take up those that have something to do."""
@@ -81,18 +63,13 @@ class EventBroadcast:
         for row in await self._client.get(ListAsks()):
             self._busy.add(row.session)
             await self.view(row.session)  # with its asks, so that their answers are understood
-        follow, measure = (
+        self._tasks = [
             asyncio.create_task(self._follow(_JUST_CREATED)),
-            asyncio.create_task(self._tell_statistics()),
-        )
-        self._tasks = [follow, measure, asyncio.create_task(self._watch_owners())]
+            asyncio.create_task(self.connections.tell_statistics()),
+            asyncio.create_task(self.waiting.watch(self._busy, self.connections)),
+        ]
         for each in with_work:
-            if await self._client.get(WhyNotRun(each.id)) is None:
-                await self._open(each.id)
-
-    async def _open(self, session: SessionId) -> None:
-        with suppress(CoderError):  # it may have been deleted meanwhile
-            await self._client.send(OpenSession(session=session, by=self._by))
+            await self.waiting.run_here(each.id)
 
     async def _learn_cursors(self, *, are_new: bool, limit: int = _ALL) -> list[Summary]:
         """Find the sessions that are not known yet, among the newest. If they `are_new`, nothing of them was shown;
@@ -113,38 +90,14 @@ class EventBroadcast:
                 self._busy.add(summary.id)
 
     async def close(self) -> None:
-        self.ide.close()
+        self.connections.ide.close()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def talk(self, websocket: ClientSocket, *, batched: bool) -> None:
         """Serve one client until its connection ends."""
-        connection = ClientSendQueue(websocket, batched=batched)
-        self._connections.add(connection)
-        tasks: list[asyncio.Task[Any]] = [
-            asyncio.create_task(self._read(websocket, connection)),
-            asyncio.create_task(connection.send_all()),
-            asyncio.create_task(connection.lagging.wait()),
-        ]
-        try:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            self._connections.discard(connection)
-            self.ide.forget(connection)
-            self.measure()
-            for task in tasks:
-                task.cancel()
-            for ended in await asyncio.gather(*tasks, return_exceptions=True):
-                if isinstance(ended, Exception) and not _is_gone(ended):
-                    log.error("a connection failed", exc_info=ended)
-        if connection.lagging.is_set():
-            await connection.close_lagging()
-
-    async def _read(self, socket: ClientSocket, connection: ClientSendQueue) -> None:
-        while (message := await socket.receive())["type"] != "websocket.disconnect":
-            await self._requests.carry_out(connection, message.get("text"))
-            await connection.drained()
+        await self.connections.serve(websocket, self._requests.carry_out, batched=batched)
 
     async def _follow(self, limit: int) -> None:
         """Show what happens, also of those of the `limit` newest sessions that are not known yet. If the feed breaks
@@ -169,7 +122,7 @@ class EventBroadcast:
             raise  # the log cannot be read now; this event is shown when it can
         except Exception:
             log.exception("an event of the session %s cannot be shown", session)
-        self._waiting.heard_of(session)
+        self.waiting.heard_of(session)
         if isinstance(each, Recorded):
             self._cursors[session] = each.seq
             if isinstance(each.event, SessionDeleted):
@@ -180,42 +133,27 @@ class EventBroadcast:
         self._children.discard(session)
         self._views.pop(session, None)
         self._busy.discard(session)
-        self._waiting.forget(session)
+        self.waiting.forget(session)
 
     async def _show_one(self, session: SessionId, each: Recorded | Live) -> None:
         view = await self.view(session)
         if view is None:
             is_known = session not in self._children  # clients do not know children
             if is_known and isinstance(each, Recorded) and isinstance(each.event, SessionDeleted):
-                self._publish([Frame(event_text("session.deleted", {"sessionId": session}), session, each.seq)])
+                self.connections.publish(
+                    [Frame(event_text("session.deleted", {"sessionId": session}), session, each.seq)]
+                )
             return
         if isinstance(each, Recorded) and not isinstance(each.event, CallProposed):
             await self.learn(session, view, asks_in(each.event))
-        self._publish(view.frames(each))
-        await self._let_clients_read()
+        self.connections.publish(view.frames(each))
+        await self.connections.let_read()
         (self._busy.add if view.is_turn_open else self._busy.discard)(session)
         if view.is_at_rest:
             self._views.pop(session, None)
         for waited, seq, reached in self._waiters:
             if waited == session and self._has_reached(session, seq):
                 reached.set()
-
-    def _publish(self, frames: Iterable[Frame]) -> None:
-        for frame in frames:
-            for connection in self._connections:
-                connection.put(frame)
-
-    async def _let_clients_read(self) -> None:
-        """Many events may come at once. Clients that read them are not to fall behind; one that does not is waited
-        for only once."""
-        filling = [each for each in self._connections if each.is_filling and not each.is_slow]
-        if filling:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_READ_SECONDS):
-                    for each in filling:
-                        await each.drained()
-            for each in filling:
-                each.is_slow = each.is_filling
 
     async def view(self, session: SessionId) -> SessionFrames | None:
         """What clients are shown of a session; None if it does not exist any more."""
@@ -277,56 +215,5 @@ class EventBroadcast:
     def more_of(self, summary: Summary) -> Payload:
         """What a row says besides the log: what Enter does while the session works, and why nobody works on it."""
         enter = "stop" if summary.profile == "cowork" else self._options.input_while_running
-        reason = self._waiting.reason(summary.id) if summary.turn_open or summary.queued else None
+        reason = self.waiting.reason(summary.id) if summary.turn_open or summary.queued else None
         return {"inputWhileRunning": enter} | ({} if reason is None else {"waiting": reason, **retold(reason)})
-
-    async def take_up(self, summary: Summary) -> None:
-        """A person looks at a session. If it has something to do and nobody does it, this process does, if it can."""
-        if not (summary.turn_open or summary.queued) or await self._waiting.look(summary.id) is None:
-            return
-        if await self._client.get(WhyNotRun(summary.id)) is None:
-            self._waiting.forget(summary.id)
-            await self._open(summary.id)
-
-    async def _watch_owners(self) -> None:
-        while True:
-            await asyncio.sleep(WATCH_SECONDS)
-            if not self._connections:
-                continue
-            try:
-                for session, reason in await self._waiting.changes(self._busy):
-                    more = {} if reason is None else retold(reason)
-                    self._tell(event_text("session.waiting", {"sessionId": session, "reason": reason, **more}))
-            except CoderError:
-                log.exception("it is not known which sessions wait for a host")
-
-    def _tell(self, text: str, but: ClientSendQueue | None = None) -> None:
-        """Tell all clients what is in no log."""
-        for connection in self._connections:
-            if connection is not but:
-                connection.put(Frame(text, SessionId(""), live=True))
-
-    def measure(self) -> None:
-        """Somebody wants statistics, or does not want them any more."""
-        if any(each.wants_statistics for each in self._connections):
-            self._measured.set()
-        else:
-            self._measured.clear()
-
-    async def _tell_statistics(self) -> None:
-        while await self._measured.wait():
-            try:
-                text = event_text("statistics", await sample())
-            except OSError:
-                log.exception("the machine cannot be measured")
-                self._measured.clear()  # until somebody asks again
-                continue
-            for connection in self._connections:
-                if connection.wants_statistics:
-                    connection.put(Frame(text, SessionId(""), live=True))
-            await asyncio.sleep(_STATISTICS_SECONDS)
-
-
-def _is_gone(error: Exception) -> bool:
-    """Whether this only says that the client has gone; servers say that in several ways."""
-    return isinstance(error, WebSocketDisconnect | RuntimeError | OSError)

@@ -6,7 +6,7 @@ from coderelay.protocol.autorun_files import is_package_json
 from coderelay.protocol.calls import Need
 from coderelay.protocol.errors import ToolFailed
 from coderelay.tools.editing.file_changes import FileEdit, is_hidden
-from coderelay.tools.editing.install_script_changes import changes_install_scripts
+from coderelay.tools.editing.package_json_autorun_changes import changes_install_scripts
 from coderelay.tools.editing.text_encoding import sendable
 from coderelay.workspace.files.disk_or_editor_files import EditorFiles
 from coderelay.workspace.workspace import Workspace

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import parse_qsl, urlsplit
 
-from coderelay.policy.secrets.own_secret_values import is_secret_name, worth_hiding
+from coderelay.policy.secrets.secret_value_recognition import is_secret_name, worth_hiding
 from coderelay.tools.mcp.server_settings_interface import ServerSettings, filled
 
 

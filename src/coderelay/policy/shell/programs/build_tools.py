@@ -7,10 +7,10 @@ yarn and pnpm have no `version` entry, because they start what the folder asks f
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from coderelay.policy.shell.literal_bash_parser import Word
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.harmless_option_check import Options, check
 from coderelay.policy.shell.programs.program_spec import EVERY_USE, Build, Program
+from coderelay.policy.shell.strict_bash_parser import Word
 
 _INSTALL = frozenset(
     ("install", "i", "add", "ci", "update", "upgrade", "up", "outdated", "audit", "publish", "view", "info")

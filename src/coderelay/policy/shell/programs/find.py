@@ -3,11 +3,11 @@
 import re
 from collections.abc import Sequence
 
-from coderelay.policy.shell.literal_bash_parser import Word
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.file_readers import FILE_READERS
 from coderelay.policy.shell.programs.harmless_option_check import Options, check_pattern
 from coderelay.policy.shell.programs.program_spec import Program
+from coderelay.policy.shell.strict_bash_parser import Word
 from coderelay.protocol.translatable import say
 
 RUN_ACTIONS = ("-exec", "-execdir", "-ok", "-okdir")

@@ -9,10 +9,10 @@ import re
 from collections.abc import Sequence
 from itertools import dropwhile
 
-from coderelay.policy.shell.literal_bash_parser import Word
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.harmless_option_check import Operands, Options, check
 from coderelay.policy.shell.programs.program_spec import Build, Program
+from coderelay.policy.shell.strict_bash_parser import Word
 from coderelay.protocol.translatable import say
 
 # Left out: --ext-diff and --textconv run programs, --output writes, -O opens a pager.

@@ -6,10 +6,10 @@ The table also holds mkdir and touch, which only make files and folders.
 import re
 from collections.abc import Sequence
 
-from coderelay.policy.shell.literal_bash_parser import Word
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.harmless_option_check import Options, check_pattern
 from coderelay.policy.shell.programs.program_spec import Build, Program
+from coderelay.policy.shell.strict_bash_parser import Word
 from coderelay.protocol.translatable import say
 
 _TESTS = {"-f", "-d", "-e", "-s", "-r", "-w", "-x", "-L", "-h"}

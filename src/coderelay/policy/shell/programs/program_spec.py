@@ -5,9 +5,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-from coderelay.policy.shell.literal_bash_parser import Word
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders
 from coderelay.policy.shell.programs.harmless_option_check import Options
+from coderelay.policy.shell.strict_bash_parser import Word
 
 Recogniser = Callable[[Sequence[Word], CommandFolders], Sequence[Word] | None]
 """Raises NotReadOnly unless the program only reads when it is given these words. Returns the command that the program

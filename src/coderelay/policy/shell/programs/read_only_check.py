@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from coderelay.policy.shell.literal_bash_parser import Word
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.build_tools import PIP
 from coderelay.policy.shell.programs.git import has_git_table
@@ -12,6 +11,7 @@ from coderelay.policy.shell.programs.harmless_option_check import check
 from coderelay.policy.shell.programs.other_read_only_programs import lists_archive
 from coderelay.policy.shell.programs.program_table import system_name, system_program
 from coderelay.policy.shell.programs.wrappers import unwrap
+from coderelay.policy.shell.strict_bash_parser import Word
 from coderelay.protocol.autorun_files import autorun_entry
 from coderelay.protocol.translatable import say
 

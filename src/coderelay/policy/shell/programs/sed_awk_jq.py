@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from coderelay.policy.shell.literal_bash_parser import Word
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.harmless_option_check import Options, check
 from coderelay.policy.shell.programs.program_spec import Program
+from coderelay.policy.shell.strict_bash_parser import Word
 
 _SED = Options(
     short="nErsuz",

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from coderelay.policy.shell.literal_bash_parser import Word
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.program_spec import Program
+from coderelay.policy.shell.strict_bash_parser import Word
 
 _KEYWORDS = ("then", "do", "else", "!", "{", "(", "if", "elif", "while", "until", "coproc", "exec", "builtin")
 _NAMES_OF_SHELLS = (

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from coderelay.policy.shell.literal_bash_parser import Word
 from coderelay.policy.shell.programs.allowed_folders import NotReadOnly
 from coderelay.policy.shell.programs.program_spec import Program
+from coderelay.policy.shell.strict_bash_parser import Word
 from coderelay.protocol.translatable import say
 
 _OTHER_PERSON = "it runs with the rights of another user"

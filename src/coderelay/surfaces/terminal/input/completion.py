@@ -11,8 +11,8 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from coderelay.client.client import Client
-from coderelay.client.commands.command import ArgumentKind
 from coderelay.client.commands.models import offered
+from coderelay.client.commands.slash_command import ArgumentKind
 from coderelay.client.session_line_text import is_known
 from coderelay.client.slash_command_help import completions
 from coderelay.client.slash_commands import COMMANDS

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from coderelay.policy.secrets.masking import Secrets
-from coderelay.policy.secrets.own_secret_values import secret_values
+from coderelay.policy.secrets.secret_value_recognition import secret_values
 from coderelay.tools.mcp.folder_servers import McpServers
 from coderelay.tools.mcp.http_transport import OpenHttp
 from coderelay.tools.mcp.restarting_server import ServerLimits

@@ -1,4 +1,4 @@
-"""Which values that this process itself holds are secret: in its environment, in addresses, in options of programs.
+"""Tells secret values from others: in the environment, in addresses, in options of programs.
 
 `masking` hides these wherever they occur.
 """

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from coderelay.policy.shell.literal_bash_parser import Word
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.harmless_option_check import OptionWord, check
 from coderelay.policy.shell.programs.program_spec import Build
 from coderelay.policy.shell.programs.program_table import PROGRAMS, find_build
 from coderelay.policy.shell.programs.read_only_check import recognise_edit
+from coderelay.policy.shell.strict_bash_parser import Word
 
 # Options behind `--`, which cargo passes to the test programs it builds.
 _OF_TESTS = {"--nocapture", "--show-output", "--ignored", "--include-ignored", "--exact", "--test-threads=1"}

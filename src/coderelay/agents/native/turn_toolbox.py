@@ -36,7 +36,7 @@ ExtraToolsOf = Callable[[str, State | None], ExtraTools | None]
 """The additional tools of a folder, by its current configuration, and of a session in it. Raises BadInput."""
 
 
-class TurnTools:
+class TurnToolbox:
     """`told` are the notes that each session has already been shown."""
 
     def __init__(

@@ -87,7 +87,7 @@ class _Stretch(Struct):
         return [*self.full, last]
 
 
-class ChatView:
+class SessionCards:
     """`name` stands for a turn whose beginning is not shown. `url` is the address of the session on the web; empty if
     there is none. The prompts that wait already are `acknowledged`."""
 

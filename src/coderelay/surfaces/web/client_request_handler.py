@@ -95,7 +95,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-class ClientEventHandler:
+class ClientRequestHandler:
     def __init__(self, client: Client, by: By, options: "BroadcastOptions", broadcast: "EventBroadcast") -> None:
         self._client = client
         self._by = by
@@ -130,7 +130,7 @@ class ClientEventHandler:
                 found = await self._client.get(query)
                 more = self._broadcast.more_of
                 connection.reply(session_list(found[: wanted.limit], whole=len(found) <= wanted.limit, more=more))
-                if (context := self._broadcast.ide.shown_to(connection)) is not None:
+                if (context := self._broadcast.connections.ide.shown_to(connection)) is not None:
                     connection.reply(context)
             case SessionStart():
                 await self._start(connection, event.payload)
@@ -165,10 +165,10 @@ class ClientEventHandler:
             case TurnUndo():
                 await self._undo(SessionId(event.payload.session_id), event.payload.turn_id)
             case IdeContextChanged():
-                self._broadcast.ide.change(connection, event.payload)
+                self._broadcast.connections.ide.change(connection, event.payload)
             case StatisticsSubscribe():
                 connection.wants_statistics = event.payload.on
-                self._broadcast.measure()
+                self._broadcast.connections.measure()
             case _:
                 assert_never(event)
 

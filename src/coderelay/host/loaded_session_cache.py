@@ -17,7 +17,7 @@ from coderelay.store.store import Store
 _RECENT = 32
 
 
-class LoadedSessions:
+class LoadedSessionCache:
     """A session is forgotten when nobody holds it any more. The most recently used are held here, so that successive
     commands to a session need not read its log again."""
 

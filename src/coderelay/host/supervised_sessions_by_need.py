@@ -11,7 +11,7 @@ from coderelay.session.next_action import needs_owner
 from coderelay.session.state import State
 
 
-class SupervisedSessionIndex:
+class SupervisedSessions:
     def __init__(self) -> None:
         self.sessions: dict[SessionId, LoadedSession] = {}
         self._watchers: dict[SessionId, Callable[[State], None]] = {}

@@ -1,4 +1,4 @@
-"""How calls end that never ran: as the policy or a person decided, or because their turn was cut short."""
+"""Outcomes of calls that did not run to their end: refused, not wanted any more, or cut short with their turn."""
 
 from collections.abc import Callable
 

@@ -2,7 +2,7 @@
 
 import time
 
-from coderelay.client.commands.command import SHOW, Context, SlashCommand
+from coderelay.client.commands.slash_command import SHOW, Context, SlashCommand
 from coderelay.client.i18n import retell, t
 from coderelay.client.text_width import padded
 from coderelay.client.visible_text import visible

@@ -37,13 +37,15 @@ async def expect_rows_as_events(store: PostgresStore, *sessions: SessionId) -> N
 
 @story
 async def test_appends_that_arrive_together_share_one_commit(database: str) -> None:
+    """The first of them goes ahead alone if the appends before had no company."""
     store = PostgresStore(database, SessionRows())
     sessions = [SessionId(f"s{number}") for number in range(40)]
     turn = [event for events in whole_turn() for event in events]
     for session in sessions:
         await write(store, session, [[created()]])
     recorded = await append_together(store, 1, turn, sessions)
-    assert rows(database, "SELECT count(DISTINCT xmin::text) FROM event WHERE seq > 1") == [(1,)]
+    commits = "SELECT count(*) FROM event WHERE seq = 2 GROUP BY xmin::text ORDER BY 1"
+    assert rows(database, commits) == [(1,), (39,)]
     assert [await store.read(session, 1) for session in sessions] == recorded
     await expect_rows_as_events(store, *sessions)
     assert [row.id for row in await store.sessions()] == sessions[::-1]
@@ -139,3 +141,25 @@ async def test_one_of_a_lost_group_that_was_overtaken_is_refused_alone(
         assert isinstance(mine, HeadMoved)
         assert other == await store.read(B, 1)
         assert len(await store.read(A)) == 2
+
+
+@story
+async def test_closing_waits_for_an_append_that_was_sent_alone(database: str) -> None:
+    store = PostgresStore(database, SessionRows())
+    await write(store, A, [[created()], [prompt("one")]])
+    on_its_way = asyncio.create_task(store.append(A, 2, [prompt("two")]))
+    await asyncio.sleep(0)
+    await store.close()
+    assert [each.seq for each in await on_its_way] == [3]
+    assert rows(database, "SELECT count(*) FROM event") == [(3,)]
+
+
+@story
+async def test_an_append_that_fills_the_connection_is_sent_whole(database: str) -> None:
+    store = PostgresStore(database, SessionRows())
+    await write(store, A, [[created()]])
+    long = await store.append(A, 1, [prompt("x" * 8_000_000)])
+    assert await store.read(A, 1) == long
+    await store.append(A, 2, [prompt("short")])
+    await expect_rows_as_events(store, A)
+    await store.close()

@@ -11,7 +11,7 @@ from coderelay.protocol.events import AnyEvent, Recorded, SessionDeleted
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.projected_rows import Summary
 from coderelay.store.postgres.connection import Connection, rows
-from coderelay.store.postgres.prepared_statement import PreparedStatement
+from coderelay.store.postgres.prepared_statement import PreparedStatement, Rows
 from coderelay.store.postgres.value_encoding import Numbers, Texts, escape_nul
 from coderelay.store.store import Projection
 from coderelay.store.stored_rows import LogHead, bodies, place
@@ -115,8 +115,7 @@ class Append:
     async def _write(self, connection: Connection, head: LogHead) -> bool:
         """Return False if the log does not end at this head."""
         rows_to_write = self._compute(head)
-        ((seq, epoch, at),) = await APPEND.run(connection, rows_to_write.values())
-        if (int(seq or 0), int(epoch or 0), int(at or 0)) != (head.seq, head.epoch, head.at):
+        if not rows_to_write.are_written(await APPEND.run(connection, rows_to_write.values())):
             return False
         self.settle(rows_to_write)
         return True
@@ -169,6 +168,11 @@ class AppendRows(Struct, frozen=True):
             max((each.seq for each in self.recorded if isinstance(each.event, SessionDeleted)), default=0),
             *self.changed.values(),
         )
+
+    def are_written(self, answer: Rows) -> bool:
+        """Whether they are, by the answer of `append_events`: the head that it found."""
+        ((seq, epoch, at),) = answer
+        return (int(seq or 0), int(epoch or 0), int(at or 0)) == (self.head.seq, self.head.epoch, self.head.at)
 
 
 class Changed(Struct, frozen=True):

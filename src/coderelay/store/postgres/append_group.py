@@ -1,4 +1,7 @@
-"""Appends that arrive together share one statement and one commit; each succeeds or fails on its own."""
+"""Appends that arrive together share one statement and one commit; each succeeds or fails on its own.
+
+One that comes alone, as the one before did, does not wait to see whether others come.
+"""
 
 import asyncio
 from collections import deque
@@ -7,9 +10,9 @@ from collections.abc import Callable, Sequence
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import SessionId
-from coderelay.store.postgres.append import Append, AppendRows, columns
+from coderelay.store.postgres.append import APPEND, Append, AppendRows, columns
 from coderelay.store.postgres.connection import Connection, ConnectionPool, StartedWork, Unreachable
-from coderelay.store.postgres.prepared_statement import PreparedStatement
+from coderelay.store.postgres.prepared_statement import PreparedStatement, Rows
 from coderelay.store.postgres.value_encoding import Numbers, Texts, escape_nul
 
 GROUP = 64
@@ -37,20 +40,51 @@ class AppendQueue:
         self._written = written
         self._waiting: deque[tuple[Append, Done]] = deque()
         self._running = 0
+        self._is_lonely = False  # the last append had no company, so the next one is not made to wait for any
 
     async def submit(self, append: Append) -> list[Recorded]:
         """Returns when it is on disk. It is carried out even if the caller is cancelled: that cancels only `done`."""
         done: Done = asyncio.get_running_loop().create_future()
+        if self._is_lonely and not self._running and self._send_alone(append, done):
+            return await done
         self._waiting.append((append, done))
         if self._running < _GROUPS_AT_ONCE:
             self._running += 1
             self._begun.start(self._write_groups())
         return await done
 
+    def _send_alone(self, append: Append, done: Done) -> bool:
+        """Send an append at once, without making a task for it. Returns False if that cannot be done now; otherwise
+        the answer of the server settles it."""
+        if (line := self._lines.take()) is None:
+            return False
+        computed, connection = _compute_early(append), line.usable()
+        if computed is None or connection is None:
+            self._lines.give_back(line)
+            return False
+        self._running += 1
+        end = self._begun.expect()
+
+        def answered(answer: Rows | Exception) -> None:
+            self._lines.give_back(line)
+            self._running -= 1
+            end.set_result(None)
+            if not isinstance(answer, Exception) and computed.are_written(answer):
+                self._settle(append, done, append.settle(computed))
+            else:
+                self._begun.start(self._write_one(append, done))  # it finds out what was written
+
+        try:
+            APPEND.start(connection, computed.values(), answered)
+        except Exception as error:  # noqa: BLE001 - it is run again, and fails again or gets another connection
+            answered(error)
+        return True
+
     async def _write_groups(self) -> None:
         try:
             while self._waiting:
                 group = self._next_group()
+                self._is_lonely = len(group) == 1
                 if len(group) == 1:
                     await self._write_one(*group[0])
                 else:

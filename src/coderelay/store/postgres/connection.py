@@ -143,7 +143,7 @@ class StartedWork:
     """Runs work to its end, even if those who wait for it are cancelled."""
 
     def __init__(self) -> None:
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: set[asyncio.Future[Any]] = set()
 
     async def carry_out(self, work: Coroutine[Any, Any, T]) -> T:
         return await asyncio.shield(self.start(work))
@@ -154,11 +154,18 @@ class StartedWork:
         task.add_done_callback(self._done)
         return task
 
+    def expect(self) -> asyncio.Future[None]:
+        """Expect something that no task does. It has ended when the future is done."""
+        end: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._tasks.add(end)
+        end.add_done_callback(self._done)
+        return end
+
     async def finish(self) -> None:
         while self._tasks:
             await asyncio.wait(self._tasks)
 
-    def _done(self, task: asyncio.Task[Any]) -> None:
+    def _done(self, task: asyncio.Future[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
             task.exception()  # marks it as retrieved: a cancelled caller will not ask for it
@@ -174,17 +181,31 @@ class ConnectionPool:
     def __init__(self, server: PostgresServer, count: int, prepare: Callable[[Connection], Awaitable[None]]) -> None:
         self._server = server
         self._prepare = prepare
-        self._slots = asyncio.Semaphore(count)
         self._lines = tuple(PostgresConnection() for _ in range(count))
-        self._free = list(self._lines)
+        self._free: asyncio.LifoQueue[PostgresConnection] = asyncio.LifoQueue()
+        for line in self._lines:
+            self.give_back(line)
 
     async def use(self, work: Work[T]) -> T:
-        async with self._slots:
-            line = self._free.pop()
-            try:
-                return await self._insist(line, work)
-            finally:
-                self._free.append(line)
+        line = await self._free.get()
+        try:
+            return await self._insist(line, work)
+        finally:
+            self.give_back(line)
+
+    def take(self) -> "PostgresConnection | None":
+        """Take a connection that is open and free, until `give_back`. None if there is none at this moment."""
+        try:
+            line = self._free.get_nowait()
+        except asyncio.QueueEmpty:
+            return None
+        if line.usable() is not None:
+            return line
+        self.give_back(line)
+        return None
+
+    def give_back(self, line: "PostgresConnection") -> None:
+        self._free.put_nowait(line)
 
     def pids(self) -> set[int]:
         """Return the process ids of the server's backends for these connections."""

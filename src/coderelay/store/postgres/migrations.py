@@ -318,8 +318,9 @@ STEPS = (
         PRIMARY KEY (book, key)
     );
     """,
-    # The session that changed last keeps its number while it goes on, and no index holds what else changes with each
-    # append, so that such an append writes to no index of sessions. Messages are found by their primary key and
+    # A session keeps its number as long as no other one is appended to, which is when the numbers of its events are
+    # consecutive, and no index holds what else changes with each append. So an append that follows one to the same
+    # session writes to no index of sessions. Messages are found by their primary key and
     # sorted when they are read. (SQLite has done so since its fifth step, 0035.)
     """
     DROP INDEX sessions_by_change;
@@ -340,10 +341,11 @@ STEPS = (
         OUT head_seq BIGINT, OUT head_epoch BIGINT, OUT head_at BIGINT
     ) LANGUAGE plpgsql AS $$
     DECLARE
+        before BIGINT;
         last BIGINT;
     BEGIN
         PERFORM pg_advisory_xact_lock(hashtextextended(p_session, 0));
-        SELECT seq, epoch, at INTO head_seq, head_epoch, head_at
+        SELECT seq, epoch, at, number INTO head_seq, head_epoch, head_at, before
             FROM event WHERE session_id = p_session ORDER BY seq DESC LIMIT 1;
         IF NOT FOUND THEN
             head_seq := 0; head_epoch := 0; head_at := 0;
@@ -370,7 +372,7 @@ STEPS = (
             UPDATE sessions SET title = p_title, claude_session_id = p_claude_session_id, cwd = p_cwd,
                     allowed_tools = p_allowed_tools, last_prompt = p_last_prompt, created_at = p_created_at,
                     updated_at = p_updated_at, phase = p_phase, summary = p_summary,
-                    changed = CASE WHEN changed = (SELECT max(changed) FROM sessions) THEN changed ELSE last END
+                    changed = CASE WHEN last = before + cardinality(p_kinds) THEN changed ELSE last END
                 WHERE id = p_session;
             IF FOUND THEN
                 IF cardinality(p_message_ids) = 1 THEN

@@ -25,6 +25,10 @@ _DUMPERS: dict[type, Callable[[Any], bytes | None]] = {
     Numbers: dump_numbers,
 }
 
+Rows = list[list[bytes | None]]
+"""Rows as PostgreSQL writes them in text."""
+Answered = Callable[[Rows | Exception], None]
+
 
 class PreparedStatement:
     """`types` are the types of the arguments of `sql`, in which they are called $1, $2 and so on."""
@@ -38,60 +42,97 @@ class PreparedStatement:
         """To be called for each connection before the statement is run."""
         await connection.execute(self._declaration)
 
-    async def run(self, connection: Connection, values: Sequence[object]) -> list[list[bytes | None]]:
-        """Return the rows as PostgreSQL writes them in text. An interrupted connection cannot be used again. It must
-        not be in a transaction."""
-        dumped = [_DUMPERS[type(value)](value) for value in values]
+    async def run(self, connection: Connection, values: Sequence[object]) -> Rows:
+        """Return the rows. An interrupted connection cannot be used again. It must not be in a transaction."""
         try:
-            return await self._run(connection, dumped)
+            return await self._run(connection, values)
         except InvalidSqlStatementName:  # after a rollback, the driver lets the server forget all statements
             await self.prepare(connection)
-            return await self._run(connection, dumped)
+            return await self._run(connection, values)
 
-    async def _run(self, connection: Connection, dumped: Sequence[bytes | None]) -> list[list[bytes | None]]:
-        pgconn = connection.pgconn
+    def start(self, connection: Connection, values: Sequence[object], answered: Answered) -> "RunningStatement":
+        """Send the statement at once, and call `answered` when its rows or an error have come. Whoever is interested
+        in them must not use the connection before."""
+        dumped = [_DUMPERS[type(value)](value) for value in values]
+        return RunningStatement(connection.pgconn, self._name, dumped, self._formats, answered)
+
+    async def _run(self, connection: Connection, values: Sequence[object]) -> Rows:
+        answer: asyncio.Future[Rows | Exception] = asyncio.get_running_loop().create_future()
+        running = self.start(connection, values, answer.set_result)
         try:
-            pgconn.send_query_prepared(self._name, dumped, self._formats)
-            while pgconn.flush():
-                await _wait(pgconn.socket, for_space=True)
-                pgconn.consume_input()
-            results: list[pq.abc.PGresult] = []
-            while True:
-                while pgconn.is_busy():
-                    await _wait(pgconn.socket)
-                    pgconn.consume_input()
-                result = pgconn.get_result()
-                if result is None:
-                    break
-                results.append(result)
+            outcome = await answer
+        except BaseException:
+            running.abandon()
+            raise
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+
+class RunningStatement:
+    """A statement on its way to the server and back."""
+
+    def __init__(
+        self,
+        pgconn: pq.abc.PGconn,
+        name: bytes,
+        dumped: Sequence[bytes | None],
+        formats: Sequence[int],
+        answered: Answered,
+    ) -> None:
+        self._pgconn = pgconn
+        self._answered = answered
+        self._results: list[pq.abc.PGresult] = []
+        self._loop = asyncio.get_running_loop()
+        try:
+            pgconn.send_query_prepared(name, dumped, formats)
+            self._is_sending = bool(pgconn.flush())
         except BaseException:
             pgconn.finish()
             raise
-        for result in results:
-            if result.status != pq.ExecStatus.TUPLES_OK:
-                raise error_from_result(result)
-        return [
-            [result.get_value(row, column) for column in range(result.nfields)]
-            for result in results
-            for row in range(result.ntuples)
-        ]
+        self._socket = pgconn.socket
+        self._loop.add_reader(self._socket, self._go_on)
+        if self._is_sending:
+            self._loop.add_writer(self._socket, self._go_on)
+
+    def abandon(self) -> None:
+        """Close the connection, on which the answer would still come."""
+        self._stop_waiting()
+        self._pgconn.finish()
+
+    def _go_on(self) -> None:
+        try:
+            self._pgconn.consume_input()
+            if self._is_sending and not self._pgconn.flush():
+                self._is_sending = False
+                self._loop.remove_writer(self._socket)
+            while not self._pgconn.is_busy():
+                result = self._pgconn.get_result()
+                if result is None:
+                    break
+                self._results.append(result)
+            else:
+                return
+            outcome = _rows_or_error(self._results)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is for whoever waits for the rows
+            self.abandon()
+            outcome = error
+        else:
+            self._stop_waiting()
+        self._answered(outcome)
+
+    def _stop_waiting(self) -> None:
+        self._loop.remove_reader(self._socket)
+        if self._is_sending:
+            self._loop.remove_writer(self._socket)
 
 
-async def _wait(socket: int, *, for_space: bool = False) -> None:
-    """Until there is something to read, or space to write if that is asked for."""
-    loop = asyncio.get_running_loop()
-    ready: asyncio.Future[None] = loop.create_future()
-    loop.add_reader(socket, _set, ready)
-    if for_space:
-        loop.add_writer(socket, _set, ready)
-    try:
-        await ready
-    finally:
-        loop.remove_reader(socket)
-        if for_space:
-            loop.remove_writer(socket)
-
-
-def _set(ready: asyncio.Future[None]) -> None:
-    if not ready.done():
-        ready.set_result(None)
+def _rows_or_error(results: Sequence[pq.abc.PGresult]) -> Rows | Exception:
+    for result in results:
+        if result.status != pq.ExecStatus.TUPLES_OK:
+            return error_from_result(result)
+    return [
+        [result.get_value(row, column) for column in range(result.nfields)]
+        for result in results
+        for row in range(result.ntuples)
+    ]

@@ -64,20 +64,25 @@ async def a_moved_head_changes_nothing(log: Log) -> None:
 
 @promise
 async def an_append_that_another_overtook_changes_nothing(log: Log) -> None:
-    """Alone, and together with others that are not overtaken."""
+    """Alone, and together with others that are not overtaken; also by a deletion, which makes room for its events."""
     one, other = await log.open(), await log.open()
-    for session in (A, B, C):
+    ahead, gone = SessionId("ahead"), SessionId("gone")
+    for session in (A, B, C, ahead, gone):
         await write(one, session, [[created()]])
     await other.append(A, 1, [prompt("theirs")])
-    before = await everything(other, A)
+    for session in (C, gone):
+        await write(other, session, [[prompt("theirs")], [SessionDeleted(by=BY)]])
+    before = await everything(other, A, gone, C)
     assert (await refused(HeadMoved, one.append(A, 1, [prompt("mine")]))).head == 2
-    assert await everything(other, A) == before
-    deleted = (await write(other, C, [[prompt("theirs")], [SessionDeleted(by=BY)]]))[-1:]
-    overtaken, written = await asyncio.gather(
-        refused(HeadMoved, one.append(C, 1, [prompt("mine")])), one.append(B, 1, [prompt("mine")])
+    assert (await refused(HeadMoved, one.append(gone, 1, [prompt("mine")]))).head == 3
+    assert await everything(other, A, gone, C) == before
+    _, overtaken, written = await asyncio.gather(
+        one.append(ahead, 1, [prompt("mine")]),
+        refused(HeadMoved, one.append(C, 1, [prompt("mine")])),
+        one.append(B, 1, [prompt("mine")]),
     )
     assert overtaken.head == 3
-    assert (await other.read(C), await other.session(C), (await other.messages(C)).rows) == (deleted, None, [])
+    assert (await everything(other, C))[-3:] == before[-3:]
     assert await other.read(B, 1) == written
 
 

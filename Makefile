@@ -75,7 +75,7 @@ wheel: setup ## dist/coderelay-VERSION.whl, for `pipx install` and `uv tool inst
 
 soak: setup ## hundreds of random kills, and how many of each kind; an hour or two
 	@rm -f .soak_tally
-	CODER_SOAK=300 CODER_SOAK_TALLY=$(CURDIR)/.soak_tally $(BIN)/python -m pytest -q -n $(WORKERS) -k "random or many_more_orders or recognised or whatever_a_rule" tests/crash tests/asks tests/blocking tests/session tests/policy
+	CODER_SOAK=300 CODER_SOAK_TALLY=$(CURDIR)/.soak_tally $(BIN)/python -m pytest -q -n $(WORKERS) -k "random or many_more_orders or whatever_a_rule" tests/crash tests/asks tests/blocking tests/session tests/policy
 	@sort .soak_tally | uniq -c
 
 mutants: setup ## record anew how each wrong rule of the session is found; about five minutes

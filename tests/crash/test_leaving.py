@@ -3,6 +3,8 @@
 import random
 import signal
 import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -55,6 +57,25 @@ def test_ctrl_c_while_loading_crashed_the_interpreter(
     coder = coder_on(serve(by_history(lambda _: says("never"))))
     program = (str(Path(__file__).with_name("interrupted_loading.py")),)
     assert coder.start(*arguments, program=program).wait() == Ran(INTERRUPTED, "", "")
+
+
+_ENDS_AT_THE_SIGNAL = """
+import asyncio, os, signal, sys
+from coderelay.cli.startup.event_loop_and_ctrl_c import run_loop
+number = int(sys.argv[1])
+async def work():
+    asyncio.get_running_loop().add_signal_handler(number, print, "heard")
+    await asyncio.sleep(0)
+    os.kill(os.getpid(), number)
+run_loop(work())
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM], ids=lambda each: each.name)
+def test_a_signal_in_the_last_step_of_a_command_was_lost(number: signal.Signals) -> None:
+    """Symptom: `coder -p` waited for ever for a reader that did not read, although Ctrl-C had been pressed."""
+    program = [sys.executable, "-c", _ENDS_AT_THE_SIGNAL, str(int(number))]
+    assert subprocess.run(program, capture_output=True, text=True, check=False).stdout == "heard\n"
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM], ids=lambda each: each.name)

@@ -35,6 +35,7 @@ class Wire:
         self._at = _APPENDS
         self.holds_notification = asyncio.Event()
         self._cancelled = asyncio.Event()
+        self._ends_while_sending = False
         self._loose: list[asyncio.StreamWriter] = []
         self._open: set[asyncio.Task[None]] = set()
 
@@ -65,6 +66,10 @@ class Wire:
 
         self._break = lose
 
+    def end_while_sending(self) -> None:
+        """The server never gets the whole of it: nobody reads, until the store is told that the connection ends."""
+        self._ends_while_sending = True
+
     def lose_notification(self) -> None:
         """The server never gets it, and the connection breaks once the store wants it to be cancelled."""
 
@@ -92,6 +97,13 @@ class Wire:
             while request := await reader.read(1 << 20):
                 if request.startswith(_CANCEL_REQUEST):
                     self._cancelled.set()
+                if self._ends_while_sending and any(name in request for name in _APPENDS):
+                    self._ends_while_sending = False
+                    await _end(answers)
+                    await asyncio.sleep(0.1)  # the store fills what the kernel keeps for us
+                    writer.write_eof()
+                    await asyncio.sleep(0.1)
+                    break
                 if self._break is not None and any(name in request for name in self._at):
                     lose, self._break = self._break, None
                     await _end(answers)

@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from coderelay.client.views.cowork_messages import SessionRows
-from coderelay.protocol.errors import HeadMoved
+from coderelay.protocol.errors import HeadMoved, StoreFull
 from coderelay.protocol.events import AnyEvent, Recorded, SessionDeleted
 from coderelay.protocol.ids import SessionId
 from coderelay.store.postgres.store import PostgresStore
@@ -162,4 +162,62 @@ async def test_an_append_that_fills_the_connection_is_sent_whole(database: str) 
     assert await store.read(A, 1) == long
     await store.append(A, 2, [prompt("short")])
     await expect_rows_as_events(store, A)
+    await store.close()
+
+
+@pytest.mark.parametrize("is_lonely", [True, False], ids=["alone", "in company"])
+@story
+async def test_an_append_waited_for_ever_when_the_connection_ended_while_it_was_sent(
+    postgres: PrivateServer, database: str, is_lonely: bool
+) -> None:
+    async with asyncio.timeout(PATIENCE), wired(postgres, database) as (wire, store):
+        await write(store, B, [[created()]])
+        company = [] if is_lonely else [store.append(C, 0, [created()])]
+        wire.end_while_sending()
+        _, long = await asyncio.gather(asyncio.gather(*company), store.append(A, 1, [prompt("x" * 8_000_000)]))
+        assert await store.read(A, 1) == long
+
+
+@story
+async def test_an_append_waited_for_another_session_although_nobody_wrote(database: str) -> None:
+    """Symptom: the one that had been sent alone was done, and nobody took what had come meanwhile."""
+    store = PostgresStore(database, SessionRows())
+    for session in (A, B, C):
+        await write(store, session, [[created()]])
+    with psycopg.connect(database, autocommit=True) as outside:
+        outside.execute(
+            "SELECT pg_advisory_lock(hashtextextended('a', 0)), pg_advisory_lock(hashtextextended('b', 0))"
+        )
+        alone = asyncio.create_task(store.append(A, 1, [prompt()]))
+        await asyncio.sleep(0)
+        held = asyncio.create_task(store.append(B, 1, [prompt()]))
+        await asyncio.sleep(0)
+        late = asyncio.create_task(store.append(C, 1, [prompt()]))
+        await asyncio.sleep(0.05)
+        outside.execute("SELECT pg_advisory_unlock(hashtextextended('a', 0))")
+        async with asyncio.timeout(PATIENCE):
+            await asyncio.gather(alone, late)
+        assert not held.done()
+        outside.execute("SELECT pg_advisory_unlock(hashtextextended('b', 0))")
+        await held
+    await store.close()
+
+
+_FULL = """
+CREATE SEQUENCE tries;
+CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN PERFORM nextval('tries'); RAISE EXCEPTION 'no space' USING ERRCODE = '53100'; END $$;
+CREATE TRIGGER full_disk BEFORE INSERT ON event EXECUTE FUNCTION full_disk();
+"""
+
+
+@story
+async def test_a_lone_append_that_the_server_refuses_is_not_tried_again(database: str) -> None:
+    store = PostgresStore(database, SessionRows())
+    await write(store, A, [[created()], [prompt()]])
+    with psycopg.connect(database, autocommit=True) as outside:
+        outside.execute(_FULL)
+        with pytest.raises(StoreFull, match="no space"):
+            await store.append(A, 2, [prompt()])
+        assert outside.execute("SELECT last_value FROM tries").fetchall() == [(1,)]
     await store.close()

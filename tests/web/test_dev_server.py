@@ -47,18 +47,19 @@ def test_b73_x43_a_second_start_ends_what_the_first_left_behind(tmp_path: Path) 
     finally:
         mine = psutil.Process(second.pid).children()
         second.terminate()
-        second.wait(PATIENCE)
+        second.communicate(timeout=PATIENCE)
+        first.communicate(timeout=PATIENCE)
     assert all(map(is_gone, mine))
 
 
 def _dev(coder: Coder, ports: dict[str, str]) -> tuple[subprocess.Popen[str], str]:
+    """Its output stays open, because the page's server ends if it cannot write a warning."""
     env = {**os.environ, **coder.env, **ports}
     started = subprocess.Popen(
         [sys.executable, "-m", "tools.dev"], cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True
     )
     assert started.stdout is not None
-    with started.stdout as said:
-        link = said.readline().strip()
+    link = started.stdout.readline().strip()
     assert re.fullmatch(r"http://localhost:\d+/#link=.+", link)
     return started, link
 

@@ -75,11 +75,16 @@ def run_loop(work: "Coroutine[Any, Any, T]") -> "T":
         try:
             return await work
         finally:
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-            loop.remove_signal_handler(signal.SIGINT)  # restores Python's own handler, if it removes one
-            signal.set_wakeup_fd(-1)  # asyncio closes the socket behind it before it forgets it
             exit_on_ctrl_c()
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+            try:
+                for _ in range(3):  # the loop reads what came before in one turn, and calls its handler in another
+                    await asyncio.sleep(0)
+            finally:
+                signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+                loop.remove_signal_handler(signal.SIGINT)  # restores Python's own handler, if it removes one
+                signal.set_wakeup_fd(-1)  # asyncio closes the socket behind it before it forgets it
+                exit_on_ctrl_c()
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
     try:
         return asyncio.run(cancellable())

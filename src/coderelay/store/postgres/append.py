@@ -123,11 +123,13 @@ class Append:
     def compute_early(self) -> "AppendRows | None":
         """Compute the rows from the head that this process knows. None if the head must be read first, or if rows
         must be removed, too. Afterwards the append counts as sent."""
-        head = self._take_known()
-        if head is None or any(isinstance(event, SessionDeleted) for event in self._events):
+        if any(isinstance(event, SessionDeleted) for event in self._events) or (head := self._take_known()) is None:
             return None
         computed = self._compute(head)
-        return None if computed.changed.row is None else computed
+        if computed.changed.row is None:
+            self._known, self._sent = head, []
+            return None
+        return computed
 
     def settle(self, written: "AppendRows") -> list[Recorded]:
         """To be called when these rows were written."""

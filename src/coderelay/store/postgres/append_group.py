@@ -32,7 +32,7 @@ Done = asyncio.Future[list[Recorded]]
 
 
 class AppendQueue:
-    """Writes appends in groups. `written` is called for each append that wrote something."""
+    """Writes appends, in groups where they come together. `written` is called for each that wrote something."""
 
     def __init__(self, lines: ConnectionPool, begun: StartedWork, written: Callable[[Append], None]) -> None:
         self._lines = lines
@@ -45,7 +45,7 @@ class AppendQueue:
     async def submit(self, append: Append) -> list[Recorded]:
         """Returns when it is on disk. It is carried out even if the caller is cancelled: that cancels only `done`."""
         done: Done = asyncio.get_running_loop().create_future()
-        if self._is_lonely and not self._running and self._send_alone(append, done):
+        if self._is_lonely and not self._running and await self._send_alone(append, done):
             return await done
         self._waiting.append((append, done))
         if self._running < _GROUPS_AT_ONCE:
@@ -53,10 +53,10 @@ class AppendQueue:
             self._begun.start(self._write_groups())
         return await done
 
-    def _send_alone(self, append: Append, done: Done) -> bool:
+    async def _send_alone(self, append: Append, done: Done) -> bool:
         """Send an append at once, without making a task for it. Returns False if that cannot be done now; otherwise
-        the answer of the server settles it."""
-        if (line := self._lines.take()) is None:
+        the answer of the server settles it. Waits for nothing."""
+        if (line := await self._lines.take()) is None:
             return False
         computed, connection = _compute_early(append), line.usable()
         if computed is None or connection is None:
@@ -67,12 +67,18 @@ class AppendQueue:
 
         def answered(answer: Rows | Exception) -> None:
             self._lines.give_back(line)
-            self._running -= 1
-            end.set_result(None)
-            if not isinstance(answer, Exception) and computed.are_written(answer):
+            if self._waiting:
+                self._begun.start(self._write_groups())  # those that came meanwhile
+            else:
+                self._running -= 1
+            failure = self._lines.failure(answer) if isinstance(answer, Exception) else None
+            if failure is not None:
+                _fail(done, failure)
+            elif not isinstance(answer, Exception) and computed.are_written(answer):
                 self._settle(append, done, append.settle(computed))
             else:
                 self._begun.start(self._write_one(append, done))  # it finds out what was written
+            end.set_result(None)
 
         try:
             APPEND.start(connection, computed.values(), answered)

@@ -96,6 +96,7 @@ class AppendNotifications:
             for task in running:
                 task.cancel()
             _, running = await asyncio.wait(running, timeout=_CANCEL_AGAIN_SECONDS)
+        await asyncio.gather(*self._tasks, return_exceptions=True)  # how they ended is of no interest
         if self._first_listener is not None:
             await self._first_listener.close()  # a task that was cancelled before it began closes nothing
         await self._notify()
@@ -153,7 +154,11 @@ class AppendNotifications:
     async def _notify(self) -> None:
         self._appended.clear()
         if self._unsent:
-            names = Texts(escape_nul(session)[:_LONGEST_NAME] for session in self._unsent)
-            self._unsent.clear()
-            with suppress(CoderError):  # then the other processes find out by polling
-                await self._writers.use(lambda connection: rows(connection, _NOTIFY, (names,)))
+            sessions, self._unsent = self._unsent, set()
+            names = Texts(escape_nul(session)[:_LONGEST_NAME] for session in sessions)
+            try:
+                with suppress(CoderError):  # then the other processes find out by polling
+                    await self._writers.use(lambda connection: rows(connection, _NOTIFY, (names,)))
+            except BaseException:  # cancelled by `close`, which sends them
+                self._unsent |= sessions
+                raise

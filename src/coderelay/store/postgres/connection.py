@@ -30,6 +30,7 @@ Row = tuple[Any, ...]
 try:
     import psycopg
     from psycopg import adapt, conninfo, pq
+    from psycopg.errors import InvalidSqlStatementName
 except ImportError as error:
     raise StoreFailed(
         "PostgreSQL needs psycopg", say("Install it: {command}", command=install_command("psycopg[binary]"))
@@ -174,38 +175,41 @@ class StartedWork:
 class ConnectionPool:
     """A few connections, opened on demand; the most recently used one is used first.
 
-    If a connection breaks, the work is run again from its start on a new one, so the work itself must find out what
-    it did before.
+    If a connection breaks, the work of `use` is run again from its start on a new one, so the work itself must find
+    out what it did before.
     """
 
     def __init__(self, server: PostgresServer, count: int, prepare: Callable[[Connection], Awaitable[None]]) -> None:
         self._server = server
         self._prepare = prepare
+        self._slots = asyncio.Semaphore(count)
         self._lines = tuple(PostgresConnection() for _ in range(count))
-        self._free: asyncio.LifoQueue[PostgresConnection] = asyncio.LifoQueue()
-        for line in self._lines:
-            self.give_back(line)
+        self._free = list(self._lines)
 
     async def use(self, work: Work[T]) -> T:
-        line = await self._free.get()
-        try:
-            return await self._insist(line, work)
-        finally:
-            self.give_back(line)
+        async with self._slots:
+            line = self._free.pop()
+            try:
+                return await self._insist(line, work)
+            finally:
+                self._free.append(line)
 
-    def take(self) -> "PostgresConnection | None":
+    async def take(self) -> "PostgresConnection | None":
         """Take a connection that is open and free, until `give_back`. None if there is none at this moment."""
-        try:
-            line = self._free.get_nowait()
-        except asyncio.QueueEmpty:
+        if self._slots.locked() or self._free[-1].usable() is None:
             return None
-        if line.usable() is not None:
-            return line
-        self.give_back(line)
-        return None
+        await self._slots.acquire()  # without waiting, because it is not locked
+        return self._free.pop()
 
     def give_back(self, line: "PostgresConnection") -> None:
-        self._free.put_nowait(line)
+        self._free.append(line)
+        self._slots.release()
+
+    def failure(self, error: Exception) -> CoderError | None:
+        """The failure of work on a connection that was taken; None if it may succeed on another one."""
+        if not isinstance(error, psycopg.Error) or is_lost(error) or isinstance(error, InvalidSqlStatementName):
+            return None
+        return self._server.failure(error)
 
     def pids(self) -> set[int]:
         """Return the process ids of the server's backends for these connections."""
@@ -296,4 +300,4 @@ def _line(error: Exception) -> str:
     return " ".join(str(error).removeprefix("connection failed: ").split())
 
 
-__all__ = ["adapt", "conninfo", "pq", "psycopg"]
+__all__ = ["InvalidSqlStatementName", "adapt", "conninfo", "pq", "psycopg"]

@@ -1,6 +1,7 @@
 """A key-value store in the PostgreSQL database of the log."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import LiteralString, Protocol, TypeVar
 
 from coderelay.protocol.key_value_store import Change, Entry
@@ -73,11 +74,12 @@ class PostgresKeyValueStore:
         return await self._use(work)
 
     async def _written(self, connection: Connection, changes: Sequence[Change], version: int) -> bool:
-        async with connection.transaction():
-            for change in changes:
-                if not await self._carry_out(connection, change, version):
-                    raise psycopg.Rollback
-            return True
+        with suppress(psycopg.Rollback):  # passes through if the connection breaks in the rollback
+            async with connection.transaction():
+                for change in changes:
+                    if not await self._carry_out(connection, change, version):
+                        raise psycopg.Rollback
+                return True
         return False
 
     async def _carry_out(self, connection: Connection, change: Change, version: int) -> bool:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from types import NoneType
 from typing import Any, LiteralString
 
-from psycopg.errors import InvalidSqlStatementName, error_from_result
+from psycopg.errors import error_from_result
 
-from coderelay.store.postgres.connection import Connection, pq
+from coderelay.store.postgres.connection import Connection, InvalidSqlStatementName, pq
 from coderelay.store.postgres.value_encoding import Numbers, Texts, dump_numbers, dump_texts
 
 _NUMBER = struct.Struct(">q")
@@ -51,8 +51,8 @@ class PreparedStatement:
             return await self._run(connection, values)
 
     def start(self, connection: Connection, values: Sequence[object], answered: Answered) -> "RunningStatement":
-        """Send the statement at once, and call `answered` when its rows or an error have come. Whoever is interested
-        in them must not use the connection before."""
+        """Send the statement at once, and call `answered` when its rows or an error have come. Until then, nobody may
+        use the connection. Raises if it cannot be sent; that the server does not know the statement is an error."""
         dumped = [_DUMPERS[type(value)](value) for value in values]
         return RunningStatement(connection.pgconn, self._name, dumped, self._formats, answered)
 
@@ -84,16 +84,14 @@ class RunningStatement:
         self._answered = answered
         self._results: list[pq.abc.PGresult] = []
         self._loop = asyncio.get_running_loop()
+        self._is_waiting = self._is_sending = False
         try:
             pgconn.send_query_prepared(name, dumped, formats)
-            self._is_sending = bool(pgconn.flush())
+            self._socket = pgconn.socket
+            self._wait(is_sending=bool(pgconn.flush()))
         except BaseException:
-            pgconn.finish()
+            self.abandon()
             raise
-        self._socket = pgconn.socket
-        self._loop.add_reader(self._socket, self._go_on)
-        if self._is_sending:
-            self._loop.add_writer(self._socket, self._go_on)
 
     def abandon(self) -> None:
         """Close the connection, on which the answer would still come."""
@@ -101,30 +99,39 @@ class RunningStatement:
         self._pgconn.finish()
 
     def _go_on(self) -> None:
+        if not self._is_waiting:
+            return  # the socket was ready in both directions, and the other one has ended this
+        is_sending = self._is_sending
+        self._stop_waiting()  # first: libpq closes the socket of a lost connection by itself
         try:
             self._pgconn.consume_input()
-            if self._is_sending and not self._pgconn.flush():
-                self._is_sending = False
-                self._loop.remove_writer(self._socket)
+            is_sending = is_sending and bool(self._pgconn.flush())
             while not self._pgconn.is_busy():
                 result = self._pgconn.get_result()
                 if result is None:
                     break
                 self._results.append(result)
             else:
+                self._wait(is_sending=is_sending)
                 return
             outcome = _rows_or_error(self._results)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is for whoever waits for the rows
             self.abandon()
             outcome = error
-        else:
-            self._stop_waiting()
         self._answered(outcome)
 
+    def _wait(self, *, is_sending: bool) -> None:
+        self._is_waiting, self._is_sending = True, is_sending
+        self._loop.add_reader(self._socket, self._go_on)
+        if is_sending:
+            self._loop.add_writer(self._socket, self._go_on)
+
     def _stop_waiting(self) -> None:
-        self._loop.remove_reader(self._socket)
-        if self._is_sending:
-            self._loop.remove_writer(self._socket)
+        if self._is_waiting:
+            self._is_waiting = False
+            if self._is_sending:
+                self._loop.remove_writer(self._socket)
+            self._loop.remove_reader(self._socket)
 
 
 def _rows_or_error(results: Sequence[pq.abc.PGresult]) -> Rows | Exception:

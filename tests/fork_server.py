@@ -23,12 +23,17 @@ import msgspec
 
 from coderelay import cli
 from coderelay.cli import answer, asks, resume, sessions  # from here on, what the programs would load late
-from coderelay.cli.startup import prompt_before_app, run_repl
+from coderelay.cli.startup import prompt_before_app, run_full_repl
 from coderelay.config import edit_config
 from coderelay.config.detect import model_detection
 from coderelay.host import git_turn_snapshots, live_command_output
 from coderelay.models.openai_chat import model
-from coderelay.policy.shell import allow_rule_matching, command_verdict, deny_and_ask_rule_matching, syntax_tree_words
+from coderelay.policy.shell import (
+    allow_rule_matching,
+    approximate_bash_words,
+    command_verdict,
+    deny_and_ask_rule_matching,
+)
 from coderelay.policy.shell.programs import build_tools
 from coderelay.store.postgres import store as postgres_store
 from coderelay.surfaces import headless
@@ -44,9 +49,9 @@ from tests.forked_process import Reap, Start
 LOADED_EARLY = (
     *(answer, asks, resume, sessions, edit_config, model_detection, live_command_output, git_turn_snapshots),
     *(model, postgres_store, headless),
-    *(allow_rule_matching, build_tools, command_verdict, deny_and_ask_rule_matching, syntax_tree_words),
+    *(allow_rule_matching, build_tools, command_verdict, deny_and_ask_rule_matching, approximate_bash_words),
     *(bubblewrap, sandlock_policy, session_sandbox, snapshots),
-    *(prompt_before_app, run_repl, picker, plain_repl, syntax_highlighting, diffs, markdown_stream),
+    *(prompt_before_app, run_full_repl, picker, plain_repl, syntax_highlighting, diffs, markdown_stream),
 )
 PROGRAMS: dict[str, Callable[[], object]] = {
     "coder": cli.run,

@@ -35,11 +35,11 @@ from coderelay.protocol.live_updates import Live, TextDelta
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListAsks, ListSessions
 from coderelay.surfaces.local_listener import listen
-from coderelay.surfaces.web.event_broadcast import BroadcastOptions, EventBroadcast
+from coderelay.surfaces.web.all_sessions_broadcast import BroadcastOptions, EventBroadcast
 from coderelay.surfaces.web.outgoing_server_events import event_text
 from coderelay.surfaces.web.routes import routes
-from coderelay.surfaces.web.server import serve
 from coderelay.surfaces.web.token_and_login_links import Token
+from coderelay.surfaces.web.uvicorn_server import serve
 
 SESSION = SessionId("11111111-2222-4333-8444-555555555555")
 TOKEN = "a-token-for-the-bench-that-nobody-guesses"

@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 
-from coderelay.client.views.permission_payload import permission_type, permission_type_of_batch
+from coderelay.client.views.permission_request_json import permission_type, permission_type_of_batch
 from coderelay.protocol.calls import Kind, Need
 
 pytestmark = pytest.mark.quick

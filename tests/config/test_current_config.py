@@ -6,7 +6,7 @@ import pytest
 
 from coderelay.config import loaded_config as loading
 from coderelay.config.loaded_config import CurrentConfig
-from coderelay.config.trust import trust, untrust
+from coderelay.config.trust_records_file import trust, untrust
 from coderelay.host.folder_config import FolderConfigs
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.errors import BadInput

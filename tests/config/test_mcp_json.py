@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from coderelay.config.settings import McpServerConfig
-from coderelay.config.trust import trust, wishes
+from coderelay.config.trust_records_file import trust, wishes
 from tests.config.config_files import Places
 
 SERVERS = {

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from coderelay.config.trust import trust, untrust, wishes
+from coderelay.config.trust_records_file import trust, untrust, wishes
 from coderelay.protocol.errors import BadInput
 from tests.config.config_files import Places
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from coderelay.client.client import EDITOR
-from coderelay.surfaces.editor.editor_connection import EditorConnection
+from coderelay.surfaces.editor.acp_methods import AcpMethods
 from coderelay.wire.transport import Take
 from tests.coder_process import Coder
 from tests.conftest import Serve
@@ -63,7 +63,7 @@ class Line:
 @asynccontextmanager
 async def connected(coder: InHouse) -> AsyncGenerator[Line]:
     line = Line()
-    serving = asyncio.create_task(EditorConnection(coder.host.connect(EDITOR), ME, line).serve())
+    serving = asyncio.create_task(AcpMethods(coder.host.connect(EDITOR), ME, line).serve())
     try:
         await line.ask(1, "initialize", protocolVersion=1)
         yield line

@@ -18,8 +18,8 @@ from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListSessions
 from coderelay.surfaces.feishu.access_rules import AccessRules
 from coderelay.surfaces.feishu.account_links import Links
-from coderelay.surfaces.feishu.bot_options import BotOptions
 from coderelay.surfaces.feishu.card_outbox_interface import ChatPlace
+from coderelay.surfaces.feishu.chat_options import ChatOptions
 from coderelay.surfaces.feishu.chat_side_assembly import ChatSide
 from coderelay.surfaces.feishu.incoming_event_types import CardClick, ChatKind, ChatMessage, ClickAnswer
 from tests.feishu.card_reader import CardRead
@@ -152,7 +152,7 @@ async def chat_house(
     async with house(root, script, build=build) as coder:
         client = coder.host.connect(NO_CAPABILITIES, language)
         shown = outbox or RecordingOutbox()
-        chosen = BotOptions(host_person=HOST_PERSON, cwd=str(coder.folder), access=PEOPLE)
+        chosen = ChatOptions(host_person=HOST_PERSON, cwd=str(coder.folder), access=PEOPLE)
         chat_side = ChatSide(client, client.key_value_store("feishu:test"), shown, replace(chosen, **options))
         await chat_side.start()
         try:

@@ -7,7 +7,7 @@ from coderelay.protocol.commands import SendPrompt
 from coderelay.protocol.events import AskAnswered, Recorded, TurnEnded, asks_in
 from coderelay.protocol.ids import PromptId, new_id
 from coderelay.protocol.queries import ListAsks, ShowSession
-from coderelay.surfaces.feishu.session_status import ChatStatus, current_state
+from coderelay.surfaces.feishu.chat_status import ChatStatus, current_state
 from tests.feishu.chat_house import ChatHouse, chat_house
 from tests.feishu.test_message_routing import ask
 from tests.house import story

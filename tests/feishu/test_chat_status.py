@@ -8,7 +8,7 @@ from coderelay.protocol.asks import Ask, BudgetAsk, PermissionAsk, PlanAsk, Ques
 from coderelay.protocol.calls import Need, Question
 from coderelay.protocol.ids import AskId, CallId, SessionId
 from coderelay.protocol.projected_rows import Phase, Summary
-from coderelay.surfaces.feishu.session_status import ChatStatus, current_state, state_of
+from coderelay.surfaces.feishu.chat_status import ChatStatus, current_state, state_of
 from tests.feishu.chat_house import chat_house
 from tests.house import story
 from tests.model_server import bash, call, proposes, says, script

@@ -7,7 +7,7 @@ from coderelay.protocol.asks import Deny
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.queries import ListAsks, ListSessions
 from coderelay.surfaces.feishu.account_links import CODE_SECONDS, Links
-from coderelay.surfaces.feishu.session_status import ChatStatus, current_state
+from coderelay.surfaces.feishu.chat_status import ChatStatus, current_state
 from tests.feishu.chat_house import ANNE, BOB, CHAT, EVE, NOW, chat_house
 from tests.feishu.test_message_routing import ask
 from tests.house import ME, story

@@ -12,8 +12,8 @@ from coderelay.protocol.errors import BadInput, UnknownAsk
 from coderelay.protocol.events import TurnStarted
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import Query
+from coderelay.surfaces.feishu.chat_status import ChatStatus, current_state
 from coderelay.surfaces.feishu.session_client import SessionClient, start_execution
-from coderelay.surfaces.feishu.session_status import ChatStatus, current_state
 from coderelay.surfaces.feishu.session_updates import (
     AskClosed,
     ConfirmationRequired,

@@ -11,7 +11,7 @@ import pytest
 from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.host.host import Host
 from coderelay.host.loaded_session_cache import LoadedSessionCache
-from coderelay.host.supervised_sessions_by_need import SupervisedSessions
+from coderelay.host.supervised_sessions_index import SupervisedSessions
 from coderelay.protocol.background_commands import StoppedBy
 from coderelay.protocol.commands import OpenSession, StopBackground
 from coderelay.protocol.errors import UnknownSession

@@ -9,8 +9,8 @@ import pytest
 
 from coderelay.host.session_ownership import SessionOwnership
 from coderelay.protocol.ids import OwnerId
-from coderelay.store.file_lock_owners import FileOwners
 from coderelay.store.owner_liveness import Alive, Dead
+from coderelay.store.owner_liveness_by_file_lock import FileOwners
 from tests.house import story
 
 pytestmark = pytest.mark.quick
@@ -111,8 +111,8 @@ async def test_a_file_lock_tells_the_living_from_the_dead(tmp_path: Path) -> Non
 @story
 async def test_a_killed_process_is_dead_at_once_and_swept_away(tmp_path: Path) -> None:
     code = (
-        "import asyncio, sys; from coderelay.store.file_lock_owners import FileOwners; o = FileOwners(sys.argv[1]);"
-        " print(asyncio.run(o.me()), flush=True); sys.stdin.read()"
+        "import asyncio, sys; from coderelay.store.owner_liveness_by_file_lock import FileOwners;"
+        " o = FileOwners(sys.argv[1]); print(asyncio.run(o.me()), flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -14,7 +14,7 @@ from coderelay.app import App
 from coderelay.config.loaded_config import Config
 from coderelay.host import session_worker, snapshot_timing, turn_lent_to_agent
 from coderelay.host.git_turn_snapshots import GitTurnFiles
-from coderelay.host.turn_snapshots_interface import TurnFiles
+from coderelay.host.turn_snapshots_interface import TurnSnapshots
 from coderelay.protocol.asks import Ask, By, Deny, DenyAndStop
 from coderelay.protocol.calls import Stopped
 from coderelay.protocol.commands import CompactHistory, SendPrompt, Undone, UndoTurn
@@ -88,19 +88,19 @@ class SlowHouse(App):
     files_done: asyncio.Event
     go_on: asyncio.Event
 
-    def turn_files(self) -> TurnFiles:
+    def turn_files(self) -> TurnSnapshots:
         return _SlowTrees(SnapshotTaker(self.config.home, self.env))
 
 
 class GitlessHouse(App):
-    def turn_files(self) -> TurnFiles:
+    def turn_files(self) -> TurnSnapshots:
         return GitTurnFiles(SnapshotTaker(self.config.home, {"PATH": self.config.home}))
 
 
 class HungHouse(App):
     """Its git hangs once there is a pipe `hung` in the home, and says so there first."""
 
-    def turn_files(self) -> TurnFiles:
+    def turn_files(self) -> TurnSnapshots:
         home = Path(self.config.home)
         program = home / "bin" / "git"
         if not program.exists():

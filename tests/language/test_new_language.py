@@ -7,7 +7,7 @@ import json
 import os
 from typing import Any
 
-from coderelay.client.template_match_translation import tool_words
+from coderelay.client.old_log_text_translation import tool_words
 from coderelay.protocol.translation_files import read_language
 from tests.language.text_literals import ROOM, records_in
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from coderelay.client.i18n import retell, speak
-from coderelay.client.template_match_translation import recognise, tool_words
+from coderelay.client.old_log_text_translation import recognise, tool_words
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.autorun_files import AUTORUN_FILES, PACKAGE_JSON
 from coderelay.protocol.calls import CallId, Denied, Failed, Finished, one_line
@@ -47,7 +47,7 @@ def chinese(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     def recognise(text: str, language: str) -> str:
         raise AssertionError(f"a text without a template: {text}")
 
-    monkeypatch.setattr("coderelay.client.log_message_translation.recognise", recognise)
+    monkeypatch.setattr("coderelay.client.template_translation.recognise", recognise)
     speak("zh")
     yield
     speak("en")

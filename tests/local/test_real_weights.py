@@ -16,7 +16,7 @@ import pytest
 from coderelay.models.api_client import ApiClient
 from coderelay.models.json_schema_chat.model import SchemaChat
 from coderelay.models.local.downloadable_weights import Download, DownloadPart
-from coderelay.models.local.installed_weights import WeightsFolder
+from coderelay.models.local.installed_weights_registry import WeightsFolder
 from coderelay.models.local.model import LocalModels
 from coderelay.models.local.weights_installation import install
 from coderelay.models.local.weights_server_process import LocalServer

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from coderelay.models.json_schema_chat.model import SchemaChat
-from coderelay.models.local.installed_weights import Weights, WeightsFolder
+from coderelay.models.local.installed_weights_registry import Weights, WeightsFolder
 from coderelay.models.local.model import LocalModels
 from coderelay.models.model import Completion, Piece, Request
 from coderelay.models.model_card import Card

@@ -4,7 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.models.local.installed_weights import Weights, WeightsFolder, check_gguf, check_name, models_folder
+from coderelay.models.local.installed_weights_registry import (
+    Weights,
+    WeightsFolder,
+    check_gguf,
+    check_name,
+    models_folder,
+)
 from coderelay.protocol.errors import BadInput, CoderError
 
 OURS = Weights("a", "a.gguf", 4, "tiny 1.0", "0" * 64)

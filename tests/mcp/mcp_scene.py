@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ParamSpec
 
 from coderelay.config.settings import McpServerConfig
-from coderelay.http.client import HttpClient
+from coderelay.http.model_server_client import HttpClient
 from coderelay.tools.mcp.folder_servers import McpServers
 from coderelay.tools.mcp.restarting_server import ServerLimits
 from coderelay.tools.toolbox import Toolbox

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import wraps
 from typing import Any, ParamSpec
 
-from coderelay.http.client import HttpClient
+from coderelay.http.model_server_client import HttpClient
 from tests.patience import PATIENCE
 
 P = ParamSpec("P")

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from coderelay.http.client import HttpClient
+from coderelay.http.model_server_client import HttpClient
 from coderelay.protocol.errors import ModelFailed
 from tests.model_server import hangs, model_server, says, script
 from tests.models.raw_server import (

@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from coderelay.models.api_client import ApiClient
-from coderelay.models.json_schema_chat.json_answer_parser import JsonString, SchemaAnswer
 from coderelay.models.json_schema_chat.model import SchemaChat
+from coderelay.models.json_schema_chat.streamed_json_answer import JsonString, SchemaAnswer
 from coderelay.models.model import Completion, Piece, Request, TextPiece, ThinkingPiece
 from coderelay.models.model_card import Card
 from coderelay.protocol.calls import Call

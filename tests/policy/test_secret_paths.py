@@ -155,7 +155,7 @@ def test_git_shows_a_secret_that_it_has(folder: Path) -> None:
 
 
 def test_a_tree_that_is_too_large_is_asked_about(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("coderelay.host.secret_file_search._MOST_ENTRIES", 3)
+    monkeypatch.setattr("coderelay.host.secrets_shown_by_command._MOST_ENTRIES", 3)
     assert judged("grep -r KEY src/", folder) == "allow"
     for at in range(9):
         (folder / "src" / f"{at}.py").touch()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from coderelay.host.budget import budget_ask
+from coderelay.host.spending_limits import budget_ask
 from coderelay.policy.judge import Policy, Verdict, judge
 from coderelay.policy.remembered_approvals import in_force
 from coderelay.protocol.asks import Approval, Ask, BudgetAsk, By, OfferAsk, PermissionAsk
@@ -21,7 +21,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import AskId, BackgroundId, CallId
 from coderelay.session import (
-    background_commands,
+    background_command_events,
     decide,
     external_agent_calls,
     turn_progress_events,
@@ -71,13 +71,13 @@ class Rules:
         return decide.undone(state, event)
 
     def next_background(self, state: State) -> BackgroundId:
-        return background_commands.next_id(state)
+        return background_command_events.next_id(state)
 
     def stop_background(self, state: State, number: BackgroundId, by: By) -> list[AnyEvent]:
-        return background_commands.request_stop(state, number, by)
+        return background_command_events.request_stop(state, number, by)
 
     def end_background(self, state: State, number: BackgroundId, end: End) -> list[AnyEvent]:
-        return background_commands.end(state, number, end)
+        return background_command_events.end(state, number, end)
 
     def claim(self, state: State, claim: turn_progress_events.Claim) -> list[AnyEvent]:
         return turn_progress_events.claim(state, claim)

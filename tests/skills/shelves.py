@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from coderelay.config.trust import trust
+from coderelay.config.trust_records_file import trust
 from coderelay.config.trust_review import texts_of_folder
 
 HEAD = "---\nname: {name}\ndescription: {description}\n{more}---\n{text}\n"

@@ -12,7 +12,7 @@ from coderelay.app import App
 from coderelay.client.client import AT_THE_MACHINE
 from coderelay.client.commands.session_info import context_in_words
 from coderelay.client.commands.tools_skills_agents import tools_in_words
-from coderelay.client.slash_command_help import completions
+from coderelay.client.slash_command_help_and_completion import completions
 from coderelay.client.slash_commands import COMMANDS, SessionCommands
 from coderelay.client.typed_line import PromptToSend, Slash
 from coderelay.protocol.errors import BadInput
@@ -220,7 +220,7 @@ def test_start_up_loads_nothing_of_this_where_there_is_nothing(serve: Serve, cod
     ours = {
         "coderelay.client.commands",
         "coderelay.client.slash_commands",
-        "coderelay.client.slash_command_help",
+        "coderelay.client.slash_command_help_and_completion",
         "coderelay.config.skills_and_commands.custom_commands",
         "coderelay.config.skills_and_commands.front_matter",
         "coderelay.config.skills_and_commands.skills",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.config.trust import trust, trusted_texts
+from coderelay.config.trust_records_file import trust, trusted_texts
 from tests.coder_process import Coder, Ran
 from tests.plain_terminal import terminal
 from tests.skills.shelves import put_command, put_config, put_skill, trust_all

@@ -9,7 +9,7 @@ import pytest
 
 from coderelay.client.client import AT_THE_MACHINE, Capabilities
 from coderelay.client.slash_commands import REMOTE_NAMES
-from coderelay.config.trust import trusted_texts
+from coderelay.config.trust_records_file import trusted_texts
 from coderelay.protocol.commands import TrustFolder
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.queries import ShowTrust

@@ -12,8 +12,8 @@ import pytest
 
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.ids import OwnerId
-from coderelay.store.file_lock_owners import FileOwners
 from coderelay.store.owner_liveness import Alive, Dead
+from coderelay.store.owner_liveness_by_file_lock import FileOwners
 from tests.house import story
 
 
@@ -37,7 +37,7 @@ async def test_a_living_owner_shows_its_counter_and_a_closed_one_is_dead(tmp_pat
 @story
 async def test_a_killed_owner_is_dead_at_once_and_swept_away_by_the_next(tmp_path: Path) -> None:
     program = (
-        "import asyncio, os, sys; from coderelay.store.file_lock_owners import FileOwners;"
+        "import asyncio, os, sys; from coderelay.store.owner_liveness_by_file_lock import FileOwners;"
         "asyncio.run(FileOwners(sys.argv[1]).me()); os.kill(0, 9)"
     )
     subprocess.run([sys.executable, "-c", program, str(tmp_path)], start_new_session=True, check=False)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from coderelay.client.commands.tools_skills_agents import tools_in_words
-from coderelay.client.template_match_translation import recognise
+from coderelay.client.old_log_text_translation import recognise
 from coderelay.protocol.query_results import ToolShown
 from coderelay.protocol.tool_specs import ToolSpec, first_sentence
 from coderelay.tools.builtin_tools import SPECS, TOOLS

@@ -20,10 +20,10 @@ from coderelay.client.client import NO_CAPABILITIES, Capabilities
 from coderelay.host.host import Host
 from coderelay.protocol.asks import By
 from coderelay.surfaces.local_listener import listen
-from coderelay.surfaces.web.event_broadcast import BroadcastOptions, EventBroadcast
+from coderelay.surfaces.web.all_sessions_broadcast import BroadcastOptions, EventBroadcast
 from coderelay.surfaces.web.routes import routes
-from coderelay.surfaces.web.server import serve
 from coderelay.surfaces.web.token_and_login_links import Token
+from coderelay.surfaces.web.uvicorn_server import serve
 from tests.house import InHouse, house
 from tests.model_server import Script
 from tests.patience import PATIENCE

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from coderelay.surfaces.web.event_broadcast import BroadcastOptions
+from coderelay.surfaces.web.all_sessions_broadcast import BroadcastOptions
 from coderelay.testing.scripted_external_agent import Attaches, Emits, Fails, Says, uses
 from tests.blocking.scene import blocking_house, steps
 from tests.children.conversations import conversations, task

@@ -15,7 +15,7 @@ from coderelay.protocol.events import CallEnded, Recorded
 from coderelay.protocol.live_updates import Live
 from coderelay.store.sqlite.store import SqliteStore
 from coderelay.store.store import ChangeCursor, Changes, Projection, Store
-from coderelay.surfaces.web.event_broadcast import BroadcastOptions
+from coderelay.surfaces.web.all_sessions_broadcast import BroadcastOptions
 from coderelay.surfaces.web.session_frames import Frame, SessionFrames
 from coderelay.testing.scripted_external_agent import Emits, Says
 from tests.blocking.scene import blocking_house, steps

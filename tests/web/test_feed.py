@@ -8,7 +8,7 @@ import pytest
 
 from coderelay.protocol.asks import Allow
 from coderelay.protocol.queries import ReadMessages
-from coderelay.surfaces.web.event_broadcast import BroadcastOptions
+from coderelay.surfaces.web.all_sessions_broadcast import BroadcastOptions
 from tests.house import house, story
 from tests.model_server import bash, by_history, call, hangs, proposes, says, script
 from tests.model_server.answers import Answer

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from coderelay.client.client import Capabilities
-from coderelay.surfaces.web.event_broadcast import BroadcastOptions
+from coderelay.surfaces.web.all_sessions_broadcast import BroadcastOptions
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.house import house, story

@@ -2,7 +2,12 @@
 
 import pytest
 
-from coderelay.agents.native.workflow.check_command_choice import COMMANDS, CheckCommand, choose_command, named_in
+from coderelay.agents.native.workflow.verification_command_choice import (
+    COMMANDS,
+    CheckCommand,
+    choose_command,
+    named_in,
+)
 
 
 def test_c38_the_list_is_exactly_this() -> None:

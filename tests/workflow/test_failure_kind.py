@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.agents.native.workflow.check_failure_cause import CheckRun, Trouble, run_of, trouble_of
+from coderelay.agents.native.workflow.verification_failure_cause import CheckRun, Trouble, run_of, trouble_of
 from coderelay.protocol.calls import CommandEnd, Denied, Failed, Finished, Stopped, Unknown
 from tests.house import story
 from tests.tools.toolbox_scene import lay_out, scene

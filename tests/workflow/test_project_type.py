@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.agents.native.workflow.check_command_choice import CheckCommand
 from coderelay.agents.native.workflow.project_test_command import ProjectFiles, infer_command
+from coderelay.agents.native.workflow.verification_command_choice import CheckCommand
 from coderelay.workspace.files.confined_files import ConfinedFiles
 from tests.tools.toolbox_scene import lay_out
 

@@ -6,8 +6,6 @@ import pytest
 from msgspec.structs import replace
 
 from coderelay.agents.native.native_settings import VerificationSettings
-from coderelay.agents.native.workflow.check_command_choice import CheckCommand
-from coderelay.agents.native.workflow.check_failure_cause import CheckRun
 from coderelay.agents.native.workflow.message_texts import best_effort, not_run, repair_prompt, still_failing
 from coderelay.agents.native.workflow.project_test_command import ProjectFiles
 from coderelay.agents.native.workflow.verification_after_edits import (
@@ -23,6 +21,8 @@ from coderelay.agents.native.workflow.verification_after_edits import (
     is_document,
     verification_due,
 )
+from coderelay.agents.native.workflow.verification_command_choice import CheckCommand
+from coderelay.agents.native.workflow.verification_failure_cause import CheckRun
 from coderelay.protocol.asks import Allow, Deny
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.events import CallEnded

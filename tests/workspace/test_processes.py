@@ -395,7 +395,7 @@ async def test_a_supervisor_that_closes_its_socket_and_stays_does_not_hold_the_o
 async def test_a_supervisor_that_does_not_answer_does_not_hold_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("coderelay.workspace.processes.supervisor_handle.LEAVING_MAY_TAKE", 0.1)
+    monkeypatch.setattr("coderelay.workspace.processes.command_supervisor_handle.LEAVING_MAY_TAKE", 0.1)
     processes = impostor(tmp_path, f'open("{tmp_path}/pid", "w").write(f"{{os.getpid()}} "); time.sleep(60)')
     running = asyncio.ensure_future(bash(processes, "true"))
     await eventually(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().endswith(" "))

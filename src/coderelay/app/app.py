@@ -26,7 +26,7 @@ from coderelay.host.host_context import HostContext
 from coderelay.host.mcp_servers_interface import Servers
 from coderelay.host.resources_lent_by_clients import ResourcesLentByClients
 from coderelay.host.session_ownership import SessionOwnership
-from coderelay.host.turn_snapshots_interface import TurnFiles
+from coderelay.host.turn_snapshots_interface import TurnSnapshots
 from coderelay.host.turn_workspace_and_sandbox import Workspaces
 from coderelay.models.model import Models
 from coderelay.models.model_registry import ModelRegistry
@@ -152,7 +152,7 @@ class App:
         self._providers.append((wanted, providers))
         return providers
 
-    def turn_files(self) -> TurnFiles:
+    def turn_files(self) -> TurnSnapshots:
         from coderelay.host.git_turn_snapshots import (
             GitTurnFiles,  # loaded with the first change of a file: most turns make none
         )

@@ -49,7 +49,7 @@ class ConfiguredAndLentServers:
         found = self._groups(cwd, state, lent)
         if not found:
             return NoServers()
-        from coderelay.tools.mcp.server_listing import ServerStatuses
+        from coderelay.tools.mcp.server_status_and_prompt_text import ServerStatuses
 
         return ServerStatuses(found)
 
@@ -86,7 +86,7 @@ class ConfiguredAndLentServers:
         return self._pool
 
     def new_pool(self, limits: "ServerLimits") -> "ServerPool":
-        from coderelay.http.client import HttpClient
+        from coderelay.http.model_server_client import HttpClient
         from coderelay.tools.mcp.server_pool import ServerPool
 
         return ServerPool(self._env, self._processes, self._secrets, partial(HttpClient, env=self._env), limits)

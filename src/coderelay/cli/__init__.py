@@ -47,7 +47,7 @@ def main() -> int:
         case "web":
             from coderelay.cli.web import main as run_command
         case "app":
-            from coderelay.cli.app_window import main as run_command
+            from coderelay.cli.app import main as run_command
         case "feishu":
             from coderelay.cli.feishu import main as run_command
         case "acp":

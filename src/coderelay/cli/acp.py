@@ -18,7 +18,7 @@ from coderelay.client.client import EDITOR, Client
 from coderelay.client.error_text import error_in_words
 from coderelay.client.i18n import t
 from coderelay.protocol.errors import CoderError
-from coderelay.surfaces.editor.editor_connection import EditorConnection
+from coderelay.surfaces.editor.acp_methods import AcpMethods
 from coderelay.wire.stream_transport import StreamTransport
 
 
@@ -47,7 +47,7 @@ async def _run_on_stdio() -> int:
     reads, writes = _take_standard_files()
 
     async def serve(client: Client) -> None:
-        await EditorConnection(client, current_person("editor"), StreamTransport(reads, writes)).serve()
+        await AcpMethods(client, current_person("editor"), StreamTransport(reads, writes)).serve()
 
     return await _serve(serve)
 

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import select
 import stat
 import sys
 
@@ -17,6 +18,7 @@ from coderelay.cli.startup.real_folder_path import folder_gone_message, is_broad
 from coderelay.client.i18n import t
 from coderelay.protocol.modes import MODE_NAMES, MODES
 
+_PATIENCE_SECONDS = 3.0
 _EXIT_CODES = """commands:
   coder web [--port N] [--no-open]   open sessions in a browser on this machine
   coder app             the same in a window of its own
@@ -278,16 +280,21 @@ def folder_of(given: str | None) -> str:
 
 
 def _piped_input() -> bytes:
-    """What was piped or redirected to standard input; nothing from a terminal or /dev/null."""
+    """Read what was piped or redirected to standard input, up to its end; nothing from a terminal or /dev/null. If
+    nothing comes for a while, stderr says what is waited for: nobody can tell whether the other program is only
+    slow."""
     try:
         kind = os.fstat(0).st_mode
     except OSError:
         return b""
     if not (stat.S_ISFIFO(kind) or stat.S_ISREG(kind) or stat.S_ISSOCK(kind)):
         return b""
-    from coderelay.cli.startup.piped_input import piped_input  # needed for pipes only
 
-    return piped_input()
+    if not select.select([0], [], [], _PATIENCE_SECONDS)[0]:
+        told = t("reading standard input; if there is none, start coder with </dev/null")
+        sys.stderr.write(f"coder: {told}\n")
+        sys.stderr.flush()
+    return sys.stdin.buffer.read()
 
 
 def decoded(text: bytes) -> str:

@@ -24,7 +24,7 @@ from coderelay.config.detect.model_detection import GUIDE, DetectedModel, detect
 from coderelay.config.loaded_config import Config, home_of, load
 from coderelay.http.server_url import parse_address
 from coderelay.models.known_providers import KNOWN
-from coderelay.models.local.installed_weights import WeightsFolder
+from coderelay.models.local.installed_weights_registry import WeightsFolder
 from coderelay.models.local.running_servers import RunningServer, find_servers
 from coderelay.models.model_registry import ModelRegistry
 from coderelay.protocol.errors import CannotRun, CoderError, StoreFailed

@@ -33,8 +33,8 @@ from coderelay.protocol.wall_clock import now
 from coderelay.surfaces import nonblocking_standard_streams
 from coderelay.surfaces.feishu.access_rules import AccessRules
 from coderelay.surfaces.feishu.account_links import CODE_SECONDS, Links
-from coderelay.surfaces.feishu.bot_options import BotOptions
-from coderelay.surfaces.feishu.card_record import DeadLetter, dead_letters
+from coderelay.surfaces.feishu.chat_options import ChatOptions
+from coderelay.surfaces.feishu.outbox_records import DeadLetter, dead_letters
 
 _DOMAINS = {"feishu": "https://open.feishu.cn", "lark": "https://open.larksuite.com"}
 _WEBHOOK_PORT = 8788
@@ -163,11 +163,11 @@ def _domain(name: str) -> str:
     return address
 
 
-def _chat_options(app: App, settings: FeishuConfig) -> BotOptions:
+def _chat_options(app: App, settings: FeishuConfig) -> ChatOptions:
     cwd = os.path.expanduser(settings.cwd or os.getcwd())
     if not os.path.isdir(cwd):
         raise BadInput(say("the folder of feishu.cwd does not exist: {path}", path=cwd))
-    return BotOptions(
+    return ChatOptions(
         host_person=current_person().who,
         cwd=os.path.realpath(cwd),
         roots=tuple(os.path.realpath(os.path.expanduser(each)) for each in settings.roots),

@@ -16,14 +16,14 @@ from coderelay.cli.startup.real_folder_path import real_folder
 from coderelay.client.error_text import error_in_words
 from coderelay.client.i18n import retell, t
 from coderelay.config.config_paths import person_file
+from coderelay.config.display_path import display_path, escaped
 from coderelay.config.edit_config import add_server, remove_server
 from coderelay.config.loaded_config import home_of
-from coderelay.config.terminal_safe_text import display_path, escaped
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.query_results import ServerRow
 from coderelay.protocol.translatable import join_texts, say
 from coderelay.tools.mcp.restarting_server import ServerLimits
-from coderelay.tools.mcp.server_listing import ServerStatuses
+from coderelay.tools.mcp.server_status_and_prompt_text import ServerStatuses
 
 _SECONDS = 10.0
 _MARKS = {"running": "✓", "starting": "✗", "failed": "✗"}

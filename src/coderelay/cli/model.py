@@ -14,7 +14,13 @@ from coderelay.client.i18n import retell, t
 from coderelay.client.typed_answer_parser import agrees
 from coderelay.models.known_providers import KNOWN
 from coderelay.models.local.downloadable_weights import Download, find_offer, offers
-from coderelay.models.local.installed_weights import Weights, WeightsFolder, check_gguf, check_name, models_folder
+from coderelay.models.local.installed_weights_registry import (
+    Weights,
+    WeightsFolder,
+    check_gguf,
+    check_name,
+    models_folder,
+)
 from coderelay.models.local.weights_installation import Progress, install
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.surfaces.nonblocking_standard_streams import draw

@@ -18,9 +18,9 @@ from coderelay.client.find_session import session_by_id
 from coderelay.client.i18n import retell, t
 from coderelay.client.permission_ask_text import approval_in_words
 from coderelay.client.typed_answer_parser import agrees
+from coderelay.config.display_path import display_path, escaped
 from coderelay.config.loaded_config import home_of
-from coderelay.config.terminal_safe_text import display_path, escaped
-from coderelay.config.trust import agree_to_broad, is_agreed_to, trust, untrust
+from coderelay.config.trust_records_file import agree_to_broad, is_agreed_to, trust, untrust
 from coderelay.config.trust_review import review_folder
 from coderelay.host.host import Host
 from coderelay.host.shell_command_disk_facts import facts_about

@@ -20,9 +20,8 @@ from coderelay.client.find_session import session_by_id
 from coderelay.client.i18n import retell, speak, t
 from coderelay.client.text_width import padded
 from coderelay.client.views.cowork_message_parser import blocks_of, read_message, result_content
-from coderelay.client.visible_text import visible
+from coderelay.config.display_path import display_path
 from coderelay.config.loaded_config import load
-from coderelay.config.terminal_safe_text import display_path
 from coderelay.host.host import Host
 from coderelay.protocol.commands import DeleteSession, Unchanged
 from coderelay.protocol.errors import BadInput, CoderError, UnknownSession
@@ -39,6 +38,7 @@ from coderelay.protocol.queries import (
     WhyWaiting,
 )
 from coderelay.protocol.translatable import encode_plain
+from coderelay.protocol.visible_text import visible
 from coderelay.surfaces.nonblocking_standard_streams import write_json
 
 

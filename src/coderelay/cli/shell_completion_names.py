@@ -11,7 +11,7 @@ from coderelay.client.permission_ask_text import approval_in_words
 from coderelay.config.loaded_config import load
 from coderelay.host.host import Host
 from coderelay.models.local.downloadable_weights import offers
-from coderelay.models.local.installed_weights import WeightsFolder, models_folder
+from coderelay.models.local.installed_weights_registry import WeightsFolder, models_folder
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.queries import ListApprovals, ListAsks, ListSessions
 

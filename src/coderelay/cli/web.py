@@ -22,11 +22,11 @@ from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.translatable import say
 from coderelay.surfaces import nonblocking_standard_streams
 from coderelay.surfaces.local_listener import WEB_PORT, listen
-from coderelay.surfaces.web.event_broadcast import BroadcastOptions, EventBroadcast
+from coderelay.surfaces.web.all_sessions_broadcast import BroadcastOptions, EventBroadcast
 from coderelay.surfaces.web.http_api import link_of
 from coderelay.surfaces.web.routes import routes
-from coderelay.surfaces.web.server import serve
 from coderelay.surfaces.web.token_and_login_links import Token, given_token, kept_token
+from coderelay.surfaces.web.uvicorn_server import serve
 
 DEV_PORT = 10087
 _SHORT_TOKEN = 22

@@ -19,7 +19,6 @@ from coderelay.client.typed_answer_parser import (
     refusal_typed,
     word_typed,
 )
-from coderelay.client.visible_text import visible
 from coderelay.protocol.asks import (
     Ask,
     Decision,
@@ -31,6 +30,7 @@ from coderelay.protocol.asks import (
 )
 from coderelay.protocol.calls import Need, Question
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.visible_text import visible
 
 _DIFF_LINES = 200
 

@@ -66,7 +66,7 @@ def retell(text: str, said: "Translatable | None" = None) -> str:
     language = current_language()
     if language == "en":
         return text
-    from coderelay.client.log_message_translation import translate  # not needed for English
+    from coderelay.client.template_translation import translate  # not needed for English
 
     return translate(text, said, language)
 

@@ -24,27 +24,27 @@ from coderelay.client.commands import (
     mcp,
     models,
     modes,
+    output,
     permissions,
     session_info,
     sessions,
     steer_and_queue,
     tasks_and_ps,
-    thinking,
-    tool_output_lines,
+    think,
     tools_skills_agents,
     trust,
     vim,
 )
 from coderelay.client.commands.slash_command import GROUPS, Context, RememberModel, SlashCommand
 from coderelay.client.i18n import speaking, t
-from coderelay.client.slash_command_help import unknown_command
+from coderelay.client.slash_command_help_and_completion import unknown_command
 from coderelay.client.slash_results import ChangedFiles, RewoundTurns, SlashResult, SwitchedSession
 from coderelay.client.typed_line import PromptToSend, Slash
-from coderelay.client.visible_text import visible
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import PromptId, SessionId
 from coderelay.protocol.queries import ExpandCommand, ListCommands
+from coderelay.protocol.visible_text import visible
 
 _AGENTS = "/"  # `//name` means the agent's command, even if another one has that name
 _PATH = re.compile(r"(?:\\.|[^\s\\])+")  # with escapes, as a shell or drag and drop writes it
@@ -55,7 +55,7 @@ _FILES = (
     models,
     modes,
     permissions,
-    thinking,
+    think,
     config,
     trust,
     steer_and_queue,
@@ -70,7 +70,7 @@ _FILES = (
     mcp,
     tasks_and_ps,
     help_command,
-    tool_output_lines,
+    output,
     vim,
     init_and_review,
 )

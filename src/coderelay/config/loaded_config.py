@@ -12,7 +12,7 @@ from coderelay.config.mcp_json import mcp_json_file
 from coderelay.config.person_and_folder_settings import folder_settings, person_settings
 from coderelay.config.secrets_in_settings import hide_secrets
 from coderelay.config.settings import Language, Settings, Unattended
-from coderelay.config.trust import is_trusted, trust_file
+from coderelay.config.trust_records_file import is_trusted, trust_file
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.translatable import say
 from coderelay.protocol.translation_files import LANGUAGES, locale_language

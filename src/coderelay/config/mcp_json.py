@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import msgspec
 
-from coderelay.config.json_nulls_and_nesting import Tree, count_keys
+from coderelay.config.json_tree_checks import Tree, count_keys
 from coderelay.config.read_config_bytes import read_beneath
 from coderelay.config.settings import McpServerConfig, Name
 from coderelay.protocol.errors import BadInput

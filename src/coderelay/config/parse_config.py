@@ -8,10 +8,10 @@ from typing import cast
 
 import msgspec
 
-from coderelay.config.json_nulls_and_nesting import Tree, count_keys, holds_null
+from coderelay.config.display_path import display_path, escaped
+from coderelay.config.json_tree_checks import Tree, count_keys, holds_null
 from coderelay.config.secrets_in_settings import refuse_secrets
 from coderelay.config.settings import PermissionsConfig, Settings
-from coderelay.config.terminal_safe_text import display_path, escaped
 from coderelay.policy.rules import EXPECTED, InvalidRule, read_rule
 from coderelay.protocol.errors import BadInput
 

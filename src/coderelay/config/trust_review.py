@@ -16,7 +16,7 @@ from coderelay.config.settings import Settings
 from coderelay.config.skills_and_commands.custom_commands import command_texts
 from coderelay.config.skills_and_commands.skills import skill_texts
 from coderelay.config.skills_and_commands.trusted_text_files import FoundText, places_of
-from coderelay.config.trust import is_trusted, trust, trusted_texts
+from coderelay.config.trust_records_file import is_trusted, trust, trusted_texts
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.query_results import TrustShown, UntrustedSetting, UntrustedText
 

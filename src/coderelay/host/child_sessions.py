@@ -6,8 +6,8 @@ from contextlib import suppress
 
 from msgspec.structs import replace
 
-from coderelay.client.lazy_tool_specs import tool_specs
-from coderelay.client.model_provider_and_agent import with_provider
+from coderelay.client.builtin_tool_specs import tool_specs
+from coderelay.client.typed_model_name import with_provider
 from coderelay.host.host_context import HostContext, Send
 from coderelay.host.loaded_session import LoadedSession
 from coderelay.host.tool_list_intersection import tools_in_both
@@ -27,7 +27,7 @@ from coderelay.protocol.events import AnyEvent, ApprovalGranted, ApprovalRevoked
 from coderelay.protocol.ids import CallId, SessionId, child_id
 from coderelay.protocol.modes import mode_spec, stricter_mode
 from coderelay.protocol.translatable import join_texts, say, with_template
-from coderelay.session import background_commands
+from coderelay.session import background_command_events
 from coderelay.session.children import AGENT, TASK, children, is_at_rest, open_tasks, task_prompt
 from coderelay.session.settings_changes import Facts, configure
 from coderelay.session.state import BackgroundCommand, SessionSettings, State
@@ -173,12 +173,12 @@ class ChildSessions:
         return _task_result(ended, await self._end_commands(loaded))
 
     async def _end_commands(self, loaded: LoadedSession) -> list[BackgroundCommand]:
-        left = background_commands.running(loaded.state)
+        left = background_command_events.running(loaded.state)
         with suppress(UnknownSession, TimeoutError):  # as in `stop`
             for each in left:
                 await self._send(StopBackground(session=loaded.session, background=each.id, by=AGENT))
             async with asyncio.timeout(_STOP_SECONDS):
-                while background_commands.running(loaded.state):
+                while background_command_events.running(loaded.state):
                     await loaded.moves(loaded.state.head, _POLL_SECONDS)
         return left
 
@@ -237,7 +237,7 @@ def _task_result(ended: TurnEnded | None, left: Sequence[BackgroundCommand]) -> 
     """The result of the task call, as the parent's model reads it."""
     if ended is None:
         return Failed("the task was stopped before it began")
-    names = ", ".join(map(background_commands.name, left))
+    names = ", ".join(map(background_command_events.name, left))
     note = f"\n[background commands stopped when the task ended: {names}]" if left else ""
     if ended.ending == "done":
         return Finished(

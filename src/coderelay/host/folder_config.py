@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.client.lazy_tool_specs import tool_specs
+from coderelay.client.builtin_tool_specs import tool_specs
 from coderelay.config.config_paths import text_folders
 from coderelay.config.loaded_config import Config, CurrentConfig
 from coderelay.config.settings import Settings
@@ -86,7 +86,7 @@ class FolderConfig(Struct, frozen=True, dict=True):
         """The hooks of the folder. None if there are none, as for most people: then no code for them is loaded."""
         if not self.settings.hooks:
             return None
-        from coderelay.host.hooks.hook import hooks_of
+        from coderelay.host.hooks.configured_hook import hooks_of
         from coderelay.host.hooks.hooks import HookProcesses, Hooks
 
         return Hooks(hooks_of(self.settings.hooks), HookProcesses(self.processes, self.env).run, self.secrets)
@@ -141,7 +141,7 @@ class FolderConfigs:
 
     def settings_shown(self, path: str) -> list[SettingShown]:
         """The settings that hold in a folder. Raises BadInput if its configuration is wrong."""
-        from coderelay.config.settings_with_sources import (
+        from coderelay.config.effective_settings_list import (
             settings_in_force,  # imported late: only people ask for this
         )
 

@@ -1,4 +1,4 @@
-"""TurnFiles with git: snapshots of the files of a turn as git trees, to compare and to undo what it changed."""
+"""TurnSnapshots with git: snapshots of the files of a turn as git trees, to compare and to undo what it changed."""
 
 import os
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _MOST_NAMED = 20
 
 
 class GitTurnFiles:
-    """Implements `TurnFiles` with git trees. The workspace keeps the trees; the log holds only their names, which
+    """Implements `TurnSnapshots` with git trees. The workspace keeps the trees; the log holds only their names, which
     mean nothing to the session."""
 
     def __init__(self, trees: SnapshotTaker) -> None:

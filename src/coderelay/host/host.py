@@ -11,11 +11,11 @@ from coderelay.client.lent_resource_types import Lent
 from coderelay.host import can_run
 from coderelay.host.ask_queries import answer_ask_query, permissions_open
 from coderelay.host.client_with_capabilities import Connection
-from coderelay.host.feed import Feed
 from coderelay.host.host_context import HostContext
 from coderelay.host.loaded_session import LoadedSession
 from coderelay.host.session_command_dispatch import answer, carry_out
 from coderelay.host.session_family import children_of, waits_for
+from coderelay.host.session_feed import Feed
 from coderelay.host.session_json_export import export_state, write_session_file
 from coderelay.host.session_list import without_children
 from coderelay.host.worker_supervisor import WorkerSupervisor

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from coderelay.agents.agent import Agent
-from coderelay.host.budget import Spending
 from coderelay.host.call_judge import CallJudge
 from coderelay.host.cross_process_live_relay import LiveRelay
 from coderelay.host.folder_config import FolderConfigs
 from coderelay.host.loaded_session_cache import LoadedSessionCache
 from coderelay.host.resources_lent_by_clients import ResourcesLentByClients
 from coderelay.host.session_ownership import SessionOwnership
+from coderelay.host.spending_limits import Spending
 from coderelay.host.turn_snapshots_interface import OpenTurnFiles
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.commands import Command, Outcome
@@ -22,7 +22,7 @@ from coderelay.store.store import Store
 from coderelay.workspace.processes.command_runner import Processes
 
 if TYPE_CHECKING:
-    from coderelay.host.background_commands import BackgroundCommands
+    from coderelay.host.background_command_processes import BackgroundCommands
     from coderelay.host.local_machine_queries import Machine
 
 
@@ -58,7 +58,9 @@ class HostContext(Struct, frozen=True, dict=True):
 
     @cached_property
     def backgrounds(self) -> "BackgroundCommands":
-        from coderelay.host.background_commands import BackgroundCommands  # imported late: most processes have none
+        from coderelay.host.background_command_processes import (
+            BackgroundCommands,  # imported late: most processes have none
+        )
 
         return BackgroundCommands(self.takeover)
 

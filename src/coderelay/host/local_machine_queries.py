@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 from msgspec.structs import replace
 
-from coderelay.client.model_provider_and_agent import agent_for
+from coderelay.client.typed_model_name import agent_for
 from coderelay.host.can_run import (
     check_folder,
     existing_folder,

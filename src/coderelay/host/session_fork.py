@@ -8,7 +8,7 @@ from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import AnyEvent, Recorded
 from coderelay.protocol.translatable import say
 from coderelay.session import decide
-from coderelay.session.fork import fork
+from coderelay.session.fork_events import fork
 from coderelay.session.state import State
 
 

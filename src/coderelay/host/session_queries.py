@@ -4,11 +4,11 @@ window is."""
 from msgspec.structs import replace
 
 from coderelay.agents.agent import Agent, Description
-from coderelay.client.lazy_tool_specs import tool_specs
+from coderelay.client.builtin_tool_specs import tool_specs
 from coderelay.host.can_run import require_folder
 from coderelay.host.host_context import HostContext
 from coderelay.host.mcp_servers_interface import Servers
-from coderelay.host.turn_snapshots_interface import TurnFiles
+from coderelay.host.turn_snapshots_interface import TurnSnapshots
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.queries import (
     ExpandCommand,
@@ -102,7 +102,7 @@ def _context(state: State, described: Description, settings: SessionSettings) ->
     return context_of(state, settings.model, described.system, described.tools, described.window)
 
 
-async def _turn(past: PastTurn, files: TurnFiles) -> TurnShown:
+async def _turn(past: PastTurn, files: TurnSnapshots) -> TurnShown:
     try:
         changes = await files.changes_of(past) if past.before and past.after else ()
         problem = past.problem

@@ -23,7 +23,7 @@ from coderelay.protocol.ids import BackgroundId, CallId, OwnerId, TurnId, new_id
 from coderelay.protocol.live_updates import Notice
 from coderelay.protocol.session_setting_values import Persistence
 from coderelay.protocol.wall_clock import now
-from coderelay.session import background_commands, external_agent_calls, shell_turns, turn_progress_events
+from coderelay.session import background_command_events, external_agent_calls, shell_turns, turn_progress_events
 from coderelay.session.children import open_tasks, stop_orphan
 from coderelay.session.next_action import EndTurn, needs_owner, next_action
 from coderelay.session.state import State
@@ -138,7 +138,7 @@ class Worker:
 
     async def _gone(self) -> list[BackgroundId]:
         """The background commands that are over because the processes that ran them are dead."""
-        running = background_commands.running(self._loaded.state)
+        running = background_command_events.running(self._loaded.state)
         return [each.id for each in running if await self._context.backgrounds.is_gone(each)]
 
     def _decide_claim(

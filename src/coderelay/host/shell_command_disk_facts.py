@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from coderelay.host.secret_file_search import SEARCH_SECONDS, SecretSearch, is_inside
+from coderelay.host.secrets_shown_by_command import SEARCH_SECONDS, SecretSearch, is_inside
 from coderelay.policy.rules import Rules
 from coderelay.policy.shell.disk_fact_types import DiskFacts
 from coderelay.policy.shell.requested_rights import without_rights

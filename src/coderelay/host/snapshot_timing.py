@@ -17,7 +17,7 @@ from coderelay.protocol.modes import mode_spec
 from coderelay.protocol.session_setting_values import Mode
 from coderelay.session.children import TASK
 from coderelay.session.state import State
-from coderelay.workspace.trees.repository_root import root_of
+from coderelay.workspace.trees.repository_root_and_branch import root_of
 
 _CHANGES_NOTHING = ("read", "ask")
 _LARGE_INDEX = 1_000_000  # bytes; some ten thousand files

@@ -25,10 +25,10 @@ from coderelay.session.state import OpenTurn, SessionSettings, State
 from coderelay.session.unfinished_call_outcomes import outcome_without_running
 
 if TYPE_CHECKING:
-    from coderelay.host.background_commands import SessionBackground
+    from coderelay.host.background_command_processes import SessionBackground
     from coderelay.host.hooks.hooks import Hooks
     from coderelay.host.live_command_output import LiveCommandOutput
-    from coderelay.host.partial_message_buffer import PartialMessageBuffer
+    from coderelay.host.partial_messages_to_log import PartialMessageBuffer
     from coderelay.session.external_agent_calls import Continuation
 
 Effect = Callable[[Call], Awaitable[Outcome]]
@@ -97,7 +97,7 @@ class AgentTurn:
     def _open_partials(self, turn: OpenTurn) -> "PartialMessageBuffer | None":
         if turn.started.partials != "always":
             return None
-        from coderelay.host.partial_message_buffer import (
+        from coderelay.host.partial_messages_to_log import (
             PartialMessageBuffer,  # imported late: few people keep partial messages
         )
 

@@ -10,7 +10,7 @@ from coderelay.protocol.query_results import FileChange, FilesDiff
 from coderelay.session.state import PastTurn, State
 
 
-class TurnFiles(Protocol):
+class TurnSnapshots(Protocol):
     async def prepare(self, folder: str) -> None:
         """Make the first snapshot of a folder ahead of time; those after it are fast."""
         ...
@@ -51,5 +51,5 @@ class TurnFiles(Protocol):
         ...
 
 
-OpenTurnFiles = Callable[[], TurnFiles]
+OpenTurnFiles = Callable[[], TurnSnapshots]
 """Opens the snapshots, with the first change of a turn: most turns make none."""

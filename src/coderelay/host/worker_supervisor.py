@@ -16,7 +16,7 @@ from coderelay.host.can_run import may_claim
 from coderelay.host.host_context import HostContext, Send
 from coderelay.host.loaded_session import FollowerOfAll, LoadedSession
 from coderelay.host.session_worker import Worker
-from coderelay.host.supervised_sessions_by_need import SupervisedSessions
+from coderelay.host.supervised_sessions_index import SupervisedSessions
 from coderelay.protocol.errors import StoreDamaged, StoreFailed
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.wall_clock import now as wall_clock

@@ -11,9 +11,9 @@ from urllib.parse import quote, urlsplit
 
 from msgspec.structs import replace
 
-from coderelay.http.client import Response
 from coderelay.http.dial import Proxy, dial, load_trust, proxy_for, tls_failure
 from coderelay.http.errors import ServerMisbehaved
+from coderelay.http.model_server_client import Response
 from coderelay.http.response_decoder import Head, receive_head
 from coderelay.http.server_url import Address, parse_address
 from coderelay.http.socket_connection import SocketConnection

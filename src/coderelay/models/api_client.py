@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 
-from coderelay.http.client import HttpClient, Response
+from coderelay.http.model_server_client import HttpClient, Response
 from coderelay.http.sse import EventStream
 from coderelay.models.answer_size_limits import check_event_size
 from coderelay.models.api_errors import reason_in, refusal

@@ -10,8 +10,8 @@ from typing import Any, cast
 
 import msgspec
 
-from coderelay.http.client import Response
 from coderelay.http.errors import ServerMisbehaved
+from coderelay.http.model_server_client import Response
 from coderelay.http.server_url import parse_address
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.translatable import say

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import msgspec
 from msgspec import Struct
 
-from coderelay.models.local.installed_weights import WeightsFolder
+from coderelay.models.local.installed_weights_registry import WeightsFolder
 from coderelay.models.local.running_servers import find_servers
 from coderelay.models.model_registry import ModelRegistry
 from coderelay.protocol.errors import CannotRun, CoderError, ModelFailed

@@ -53,7 +53,7 @@ from coderelay.protocol.message_content import text_of
 from coderelay.protocol.translatable import with_template
 from coderelay.protocol.usage_and_cost import Usage, plus
 from coderelay.session import verbatim_agent_messages
-from coderelay.session.background_commands import over_topic
+from coderelay.session.background_command_events import over_topic
 from coderelay.session.history_undo_and_clear import clear, leave_behind, see, undo
 from coderelay.session.settings_changes import first_settings, joined, values, without
 from coderelay.session.state import (

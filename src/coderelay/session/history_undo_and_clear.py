@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.events import HistoryCompacted, MessageAdded, TurnUndone
 from coderelay.protocol.ids import SessionId, TurnId
-from coderelay.session.background_commands import background_topic, over_topic
+from coderelay.session.background_command_events import background_topic, over_topic
 from coderelay.session.state import Entry, State, calls_of
 
 

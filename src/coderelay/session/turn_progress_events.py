@@ -37,7 +37,7 @@ from coderelay.protocol.ids import AskId, BackgroundId, CallId, OwnerId, TurnId
 from coderelay.protocol.message_content import text_of
 from coderelay.protocol.session_setting_values import Persistence
 from coderelay.protocol.usage_and_cost import Usage, plus
-from coderelay.session import background_commands, external_agent_calls
+from coderelay.session import background_command_events, external_agent_calls
 from coderelay.session.next_action import EndTurn, next_action
 from coderelay.session.shell_turns import SHELL, first_events
 from coderelay.session.state import CallState, OpenTurn, State
@@ -84,7 +84,7 @@ def claim(state: State, claim: Claim) -> list[AnyEvent]:
 
     A turn that is only to be ended is ended here, so that a process without an agent to run it can do that too.
     """
-    ended = (event for each in claim.gone for event in background_commands.end(state, each, Gone()))
+    ended = (event for each in claim.gone for event in background_command_events.end(state, each, Gone()))
     return [*_take(state, claim), *ended]
 
 

@@ -27,8 +27,8 @@ from coderelay.wire.errors import (
     RpcError,
     received_error,
 )
-from coderelay.wire.malformed_message_repair import Tolerance
 from coderelay.wire.message_json_and_ids import ID_CHARS, MessageKey, Params, decoded, key_of
+from coderelay.wire.message_repair_and_flood_limits import Tolerance
 from coderelay.wire.transport import Exchange, Oversized, Transport
 
 log = logging.getLogger(__name__)

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from coderelay.client.slash_command_help import built_in_help
+from coderelay.client.slash_command_help_and_completion import built_in_help
 from coderelay.client.slash_commands import COMMANDS
 from coderelay.protocol.events import TurnEnded
 from coderelay.protocol.ids import SessionId, TurnId

@@ -11,9 +11,8 @@ from coderelay.cli.startup.real_folder_path import real_folder
 from coderelay.client.client import Client
 from coderelay.client.find_session import find_session
 from coderelay.client.i18n import retell, t
-from coderelay.client.model_provider_and_agent import GUIDE, agent_for, with_provider
 from coderelay.client.session_line_text import is_known
-from coderelay.client.visible_text import visible
+from coderelay.client.typed_model_name import GUIDE, agent_for, with_provider
 from coderelay.config.detect.model_detection import DetectedModel, detect
 from coderelay.models.catalog import full_name
 from coderelay.protocol.asks import By
@@ -22,6 +21,7 @@ from coderelay.protocol.errors import BadInput, CannotRun
 from coderelay.protocol.ids import SessionId, new_id
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListSessions, WhyNotRun
+from coderelay.protocol.visible_text import visible
 
 
 class ChosenSession(Struct, frozen=True):

@@ -6,7 +6,7 @@ import sys
 from coderelay.client.i18n import t
 from coderelay.client.typed_answer_parser import agrees
 from coderelay.config.loaded_config import home_of
-from coderelay.config.trust import agree_to_broad, is_agreed_to
+from coderelay.config.trust_records_file import agree_to_broad, is_agreed_to
 from coderelay.protocol.errors import BadInput
 
 

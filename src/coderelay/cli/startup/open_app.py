@@ -9,11 +9,11 @@ from coderelay.cli.startup.event_loop_and_ctrl_c import run_loop
 from coderelay.cli.startup.python_gc import enable_garbage_collection
 from coderelay.client.error_text import error_in_words
 from coderelay.client.i18n import retell, speak, t
-from coderelay.client.visible_text import visible
 from coderelay.config.detect.other_agents_settings import learn
 from coderelay.config.loaded_config import load
 from coderelay.host.host import Host
 from coderelay.protocol.errors import CoderError
+from coderelay.protocol.visible_text import visible
 from coderelay.surfaces import nonblocking_standard_streams
 
 

@@ -22,6 +22,6 @@ async def _work(options: argparse.Namespace, folder: str, opening: PromptWhileOp
 
 
 def _load() -> Callable[[argparse.Namespace, str, PromptWhileOpening], Awaitable[int]]:
-    from coderelay.cli.startup.run_repl import work  # takes longer to load than the prompt may take
+    from coderelay.cli.startup.run_full_repl import work  # takes longer to load than the prompt may take
 
     return work

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from coderelay.app import App
 from coderelay.client.i18n import t
-from coderelay.client.visible_text import visible
 from coderelay.config.mcp_json import MCP_FILE
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.visible_text import visible
 
 _SHOWN = 8
 _KINDS = {"commands": "commands {names}", "skills": "skills {names}", "agents": "agents {names}"}

@@ -1,7 +1,7 @@
 """`/help`: the commands and keys."""
 
 from coderelay.client.commands.slash_command import ONLY_SHOWS, SHOW, Context, SlashCommand
-from coderelay.client.slash_command_help import help_of, help_text
+from coderelay.client.slash_command_help_and_completion import help_of, help_text
 from coderelay.protocol.bilingual_text import Localized
 
 

@@ -4,7 +4,6 @@ from coderelay.client.client import Client
 from coderelay.client.commands.slash_command import SHOW, Context, SlashCommand
 from coderelay.client.i18n import t
 from coderelay.client.typed_line import PromptToSend
-from coderelay.client.visible_text import visible
 from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
@@ -14,6 +13,7 @@ from coderelay.protocol.queries import (
     ShowTrust,
 )
 from coderelay.protocol.query_results import PromptRow, ServerRow
+from coderelay.protocol.visible_text import visible
 
 _TOOLS_SHOWN = 20
 

@@ -5,8 +5,8 @@ from difflib import get_close_matches
 from coderelay.client.client import Client
 from coderelay.client.commands.slash_command import MODEL, Context, SlashCommand
 from coderelay.client.i18n import retell, t
-from coderelay.client.model_provider_and_agent import GUIDE, NATIVE, agent_for, with_provider
 from coderelay.client.text_width import padded, width_of
+from coderelay.client.typed_model_name import GUIDE, NATIVE, agent_for, with_provider
 from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput

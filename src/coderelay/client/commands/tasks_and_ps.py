@@ -5,7 +5,6 @@ import time
 from coderelay.client.commands.slash_command import SHOW, Context, SlashCommand
 from coderelay.client.i18n import retell, t
 from coderelay.client.text_width import padded
-from coderelay.client.visible_text import visible
 from coderelay.protocol.background_commands import BackgroundRow, end_in_words
 from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import Accepted, StopBackground, StopTurn
@@ -16,6 +15,7 @@ from coderelay.protocol.queries import (
     ListBackground,
     ListChildren,
 )
+from coderelay.protocol.visible_text import visible
 
 
 async def tasks(here: Context, rest: str) -> str:

@@ -3,7 +3,6 @@
 from coderelay.client.commands.slash_command import ONLY_SHOWS, SHOW, Context, SlashCommand
 from coderelay.client.i18n import retell, t
 from coderelay.client.text_width import padded, width_of
-from coderelay.client.visible_text import visible
 from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.calls import Kind
 from coderelay.protocol.queries import (
@@ -22,6 +21,7 @@ from coderelay.protocol.query_results import (
     ToolShown,
 )
 from coderelay.protocol.tool_specs import first_sentence
+from coderelay.protocol.visible_text import visible
 
 _LINE = 100
 _KINDS: dict[Kind, str] = {

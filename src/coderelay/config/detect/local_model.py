@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 
-from coderelay.models.local.installed_weights import WeightsFolder
+from coderelay.models.local.installed_weights_registry import WeightsFolder
 from coderelay.models.local.running_servers import find_servers
 from coderelay.models.model_registry import ModelRegistry
 from coderelay.models.provider_settings import ProviderSettings

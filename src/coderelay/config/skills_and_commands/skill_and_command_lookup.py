@@ -10,7 +10,7 @@ from coderelay.config.skills_and_commands.custom_commands import CustomCommands,
 from coderelay.config.skills_and_commands.skills import Skill, find_skills
 from coderelay.config.skills_and_commands.subagents import Subagent, Subagents, find_subagents
 from coderelay.config.skills_and_commands.trusted_text_files import TextFolder, TextKind, places_of
-from coderelay.config.trust import trusted_texts
+from coderelay.config.trust_records_file import trusted_texts
 from coderelay.protocol.errors import BadInput, ToolFailed
 from coderelay.protocol.query_results import (
     CommandShown,

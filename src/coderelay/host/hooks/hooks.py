@@ -22,7 +22,7 @@ from coderelay.agents.turn import Turn
 from coderelay.config.settings import HookEvent
 from coderelay.host.ask_about_call import ask_about
 from coderelay.host.hooks import hook_input
-from coderelay.host.hooks.hook import Configured, Hook, Run
+from coderelay.host.hooks.configured_hook import Configured, Hook, Run
 from coderelay.host.hooks.hook_output import HookOutput, parse_hook_output, split_allowed
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.calls import Call, Finished, Need

@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from coderelay.models.api_client import ApiClient
-from coderelay.models.json_schema_chat.json_answer_parser import FINISH, SchemaAnswer, step_schema
+from coderelay.models.json_schema_chat.streamed_json_answer import FINISH, SchemaAnswer, step_schema
 from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece
 from coderelay.models.model_card import Card
 from coderelay.models.openai_chat.stream_decoder import ChatAnswer

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from importlib.util import find_spec
 
 from coderelay.models.json_schema_chat.model import SchemaChat
-from coderelay.models.local.installed_weights import WeightsFolder, models_folder
+from coderelay.models.local.installed_weights_registry import WeightsFolder, models_folder
 from coderelay.models.local.weights_server_process import LocalServer
 from coderelay.models.model import Piece, Request
 from coderelay.models.model_card import Card

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from coderelay.http.client import HttpClient
+from coderelay.http.model_server_client import HttpClient
 from coderelay.http.server_url import parse_address
 from coderelay.models.model_registry import ModelRegistry
 from coderelay.protocol.errors import CannotRun, ModelFailed

@@ -16,7 +16,7 @@ from typing import IO
 from msgspec import Struct
 
 from coderelay.models.local.downloadable_weights import Download, DownloadPart
-from coderelay.models.local.installed_weights import Weights, WeightsFolder, check_name
+from coderelay.models.local.installed_weights_registry import Weights, WeightsFolder, check_name
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.translatable import say
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from coderelay.policy.path_and_host_patterns import host_matches, hosts_named, may_meet
 from coderelay.policy.rules import PathBase, Rule, is_about_paths, means_path
+from coderelay.policy.shell.approximate_bash_words import find_nodes
 from coderelay.policy.shell.possible_commands import ShellText, walk
 from coderelay.policy.shell.strict_bash_parser import Script
-from coderelay.policy.shell.syntax_tree_words import find_nodes
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from coderelay.policy.shell.approximate_bash_words import find_nodes, text_of, words_of
 from coderelay.policy.shell.programs.allowed_folders import NotReadOnly
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
 from coderelay.policy.shell.programs.program_spec import Program
 from coderelay.policy.shell.programs.program_table import base_name, find_program
 from coderelay.policy.shell.programs.wrappers import unwrap
 from coderelay.policy.shell.strict_bash_parser import Word, odd_character
-from coderelay.policy.shell.syntax_tree_words import find_nodes, text_of, words_of
 from coderelay.policy.shell.tree_sitter_bash import MOST_CHARACTERS, parse
 from coderelay.protocol.translatable import say
 

@@ -10,11 +10,11 @@ from coderelay.protocol.errors import Fenced, HeadMoved
 from coderelay.protocol.events import AnyEvent, Recorded, SessionDeleted
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.projected_rows import Summary
+from coderelay.store.event_row_encoding import LogHead, bodies, place
 from coderelay.store.postgres.connection import Connection, rows
 from coderelay.store.postgres.prepared_statement import PreparedStatement, Rows
 from coderelay.store.postgres.value_encoding import Numbers, Texts, escape_nul
 from coderelay.store.store import Projection
-from coderelay.store.stored_rows import LogHead, bodies, place
 
 _HEAD = """
 SELECT head.seq, head.epoch, head.at, sessions.summary

@@ -5,8 +5,8 @@ from contextlib import suppress
 from typing import LiteralString, Protocol, TypeVar
 
 from coderelay.protocol.key_value_store import Change, Entry
+from coderelay.store.event_row_encoding import LAST_CHARACTER, checked_changes, is_key, new_version
 from coderelay.store.postgres.connection import Connection, Row, psycopg, rows
-from coderelay.store.stored_rows import LAST_CHARACTER, checked_changes, is_key, new_version
 
 T = TypeVar("T")
 

@@ -14,8 +14,8 @@ from coderelay.protocol.ids import SessionId
 from coderelay.protocol.key_value_store import KeyValueStore
 from coderelay.protocol.projected_rows import Messages, Summary
 from coderelay.protocol.wall_clock import now
+from coderelay.store.event_row_encoding import LAST_CHARACTER, messages_read, read_event, read_summary, refuse_holes
 from coderelay.store.postgres.append import APPEND, Append, LogHead, project
-from coderelay.store.postgres.append_group import APPEND_GROUP, AppendQueue
 from coderelay.store.postgres.append_notifications import POLL_SECONDS, AppendNotifications
 from coderelay.store.postgres.connection import (
     PATIENCE_SECONDS,
@@ -27,10 +27,10 @@ from coderelay.store.postgres.connection import (
     psycopg,
     rows,
 )
+from coderelay.store.postgres.grouped_appends import APPEND_GROUP, AppendQueue
 from coderelay.store.postgres.migrations import migrate
 from coderelay.store.postgres.value_encoding import Texts, escape_nul, is_encodable, unescape_nul
 from coderelay.store.store import ChangeCursor, Changes, Projection
-from coderelay.store.stored_rows import LAST_CHARACTER, messages_read, read_event, read_summary, refuse_holes
 
 T = TypeVar("T")
 

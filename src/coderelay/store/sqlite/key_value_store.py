@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeVar
 
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.key_value_store import Change, Entry
-from coderelay.store.stored_rows import LAST_CHARACTER, checked_changes, new_version
+from coderelay.store.event_row_encoding import LAST_CHARACTER, checked_changes, new_version
 
 T = TypeVar("T")
 

@@ -16,15 +16,7 @@ from coderelay.protocol.key_value_store import KeyValueStore
 from coderelay.protocol.projected_rows import Messages, Summary
 from coderelay.protocol.translatable import say
 from coderelay.protocol.wall_clock import now
-from coderelay.store.sqlite import select_statements
-from coderelay.store.sqlite.busy_retry import is_busy
-from coderelay.store.sqlite.error_translation import closed, failure
-from coderelay.store.sqlite.lock_holder import TELL_SECONDS, waiting_words
-from coderelay.store.sqlite.open_file import open_alone, open_file
-from coderelay.store.sqlite.removed_files import FileRemoved, OpenFiles
-from coderelay.store.sqlite.writer import KnownHeads, Writer
-from coderelay.store.store import ChangeCursor, Changes, Projection
-from coderelay.store.stored_rows import (
+from coderelay.store.event_row_encoding import (
     LAST_CHARACTER,
     LogHead,
     bodies,
@@ -34,6 +26,14 @@ from coderelay.store.stored_rows import (
     read_summary,
     refuse_holes,
 )
+from coderelay.store.sqlite import select_statements
+from coderelay.store.sqlite.busy_retry import is_busy
+from coderelay.store.sqlite.error_translation import closed, failure
+from coderelay.store.sqlite.lock_holder import TELL_SECONDS, waiting_words
+from coderelay.store.sqlite.open_file import open_alone, open_file
+from coderelay.store.sqlite.removed_files import FileRemoved, OpenFiles
+from coderelay.store.sqlite.writer import KnownHeads, Writer
+from coderelay.store.store import ChangeCursor, Changes, Projection
 
 T = TypeVar("T")
 

@@ -9,10 +9,10 @@ from coderelay.client.remote_slash_commands import run_remote_command
 from coderelay.client.slash_commands import COMMANDS, names_for
 from coderelay.client.slash_results import ChangedFiles, RewoundTurns, SwitchedSession
 from coderelay.client.typed_line import PromptToSend, Slash
-from coderelay.client.visible_text import visible
 from coderelay.protocol.asks import By
 from coderelay.protocol.ids import PromptId, SessionId
 from coderelay.protocol.queries import ListCommands
+from coderelay.protocol.visible_text import visible
 
 
 async def available_commands(client: Client, session: SessionId) -> list[Fields]:

@@ -13,7 +13,6 @@ from coderelay.acp.update_payloads import Fields, fenced, in_content, text_block
 from coderelay.client.ask_view import AskOption, full_text, parse_answer, view_of
 from coderelay.client.ask_view import headline as headline_of
 from coderelay.client.i18n import t
-from coderelay.client.visible_text import visible
 from coderelay.protocol.asks import (
     Allow,
     Answers,
@@ -30,6 +29,7 @@ from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import AskId, SessionId
 from coderelay.protocol.modes import MODE_NAMES
 from coderelay.protocol.session_setting_values import Mode
+from coderelay.protocol.visible_text import visible
 from coderelay.surfaces.editor.connection_context import ConnectionContext
 from coderelay.surfaces.editor.session_updates import SessionUpdates
 from coderelay.wire.errors import NoAnswer, PeerLost, RpcError

@@ -4,9 +4,9 @@ from typing import Any, cast
 
 from coderelay.acp.update_payloads import Fields
 from coderelay.client.i18n import t
-from coderelay.client.visible_text import visible
 from coderelay.protocol.asks import Answers, Decision, Deny, QuestionAsk
 from coderelay.protocol.calls import Question
+from coderelay.protocol.visible_text import visible
 
 _OWN_WORDS = "_custom"
 

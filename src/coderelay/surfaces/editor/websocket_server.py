@@ -16,10 +16,10 @@ from coderelay.protocol.asks import By
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import new_id
 from coderelay.protocol.translatable import say
-from coderelay.surfaces.editor.acp_dialect import Dialect
-from coderelay.surfaces.editor.editor_connection import EditorConnection
+from coderelay.surfaces.editor.acp_methods import AcpMethods
 from coderelay.surfaces.editor.iflow_dialect import IflowDialect, is_iflow
 from coderelay.surfaces.editor.joined_chunks import joined_chunks
+from coderelay.surfaces.editor.standard_acp_dialect import Dialect
 from coderelay.surfaces.editor.websocket_transport import WebSocketTransport
 from coderelay.surfaces.local_listener import Listening, listen
 from coderelay.wire.transport import MOST_BYTES
@@ -72,7 +72,7 @@ async def serve_clients(client: Client, by: By, endpoint: Endpoint, until: Await
             waited = transport.was_told_ready and is_iflow(initialized)
             return IflowDialect(initialized) if waited else Dialect(initialized)
 
-        await EditorConnection(client, by, transport, dialect).serve()
+        await AcpMethods(client, by, transport, dialect).serve()
 
     def check(socket: ServerConnection, request: Request) -> Response | None:
         problem = _why_refused(socket, request, endpoint)

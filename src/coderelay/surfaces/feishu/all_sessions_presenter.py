@@ -34,7 +34,7 @@ _FORGET_SECONDS = 3600.0
 _ALL = 1_000_000
 
 
-class ChatPresenter:
+class AllSessionsPresenter:
     """`client` speaks the language of the cards."""
 
     def __init__(

@@ -18,9 +18,9 @@ from coderelay.protocol.session_setting_values import Mode
 from coderelay.protocol.wall_clock import now
 from coderelay.surfaces.feishu.access_rules import person
 from coderelay.surfaces.feishu.chat_records import ChatKey, CurrentSession
+from coderelay.surfaces.feishu.chat_status import ChatStatus, state_of
 from coderelay.surfaces.feishu.incoming_event_types import ChatMessage
 from coderelay.surfaces.feishu.message_handler import MessageHandler
-from coderelay.surfaces.feishu.session_status import ChatStatus, state_of
 
 _LISTED = 10
 _ALL = 1_000_000

@@ -13,7 +13,9 @@ from coderelay.protocol.ids import new_id
 from coderelay.protocol.key_value_store import Change, Entry, KeyValueStore
 from coderelay.protocol.wall_clock import now
 from coderelay.surfaces.feishu.card_outbox_interface import Card, ChatPlace
-from coderelay.surfaces.feishu.card_record import (
+from coderelay.surfaces.feishu.card_sender import CardSender, SentCard
+from coderelay.surfaces.feishu.lark_api import PlatformError
+from coderelay.surfaces.feishu.outbox_records import (
     CARDS,
     DEAD,
     MESSAGES,
@@ -23,8 +25,6 @@ from coderelay.surfaces.feishu.card_record import (
     decode_record,
     wants_streaming,
 )
-from coderelay.surfaces.feishu.card_sender import CardSender, SentCard
-from coderelay.surfaces.feishu.lark_api import PlatformError
 from coderelay.surfaces.feishu.rate_limits import call_limits, card_limit
 
 _LEASE_MS = 20_000

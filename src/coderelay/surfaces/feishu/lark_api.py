@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from coderelay.protocol.errors import CannotRun
 from coderelay.protocol.translatable import say
-from coderelay.surfaces.feishu.lark_sdk_subset import Config, ObtainAccessTokenException, TokenManager
+from coderelay.surfaces.feishu.lark_sdk_partial_import import Config, ObtainAccessTokenException, TokenManager
 
 _SECONDS = 10.0
 _MOST_CONNECTIONS = 20

@@ -23,7 +23,7 @@ import websockets
 from msgspec import Struct
 
 from coderelay.surfaces.feishu.lark_api import AppCredentials
-from coderelay.surfaces.feishu.lark_sdk_subset import Frame
+from coderelay.surfaces.feishu.lark_sdk_partial_import import Frame
 
 Receive = Callable[[bytes], Awaitable[dict[str, Any] | None]]
 """Takes an event and returns the answer to it. If it raises, the platform sends the event again."""

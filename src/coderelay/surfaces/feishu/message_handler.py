@@ -19,13 +19,13 @@ from coderelay.protocol.queries import ListAsks, ListFolders, ShowDefaults, Show
 from coderelay.surfaces.feishu.access_rules import person
 from coderelay.surfaces.feishu.account_links import Links
 from coderelay.surfaces.feishu.ask_cards import Closed, chosen_in_words
-from coderelay.surfaces.feishu.bot_options import BotOptions
 from coderelay.surfaces.feishu.card_layout import Colour, card_of
 from coderelay.surfaces.feishu.card_outbox_interface import CardOutbox, ChatPlace
+from coderelay.surfaces.feishu.chat_options import ChatOptions
 from coderelay.surfaces.feishu.chat_records import ChatKey, ChatRecords, CurrentSession, Route, SessionPlace
+from coderelay.surfaces.feishu.chat_status import ChatStatus, state_of
 from coderelay.surfaces.feishu.incoming_event_types import ChatMessage
 from coderelay.surfaces.feishu.session_client import SessionClient, parse_words, start_execution
-from coderelay.surfaces.feishu.session_status import ChatStatus, state_of
 from coderelay.surfaces.feishu.turn_and_notice_cards import notice_card
 
 log = logging.getLogger(__name__)
@@ -73,7 +73,7 @@ class MessageHandler:
         records: ChatRecords,
         links: Links,
         outbox: CardOutbox,
-        options: BotOptions,
+        options: ChatOptions,
         presenter: Presenter,
         commands: Commands,
     ) -> None:

@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from coderelay.protocol.errors import CannotRun
 from coderelay.protocol.translatable import say
-from coderelay.surfaces.feishu.lark_sdk_subset import AESCipher
+from coderelay.surfaces.feishu.lark_sdk_partial_import import AESCipher
 from coderelay.surfaces.feishu.parse_event import MOST_BYTES, EventRefused, RefusalReason
 from coderelay.surfaces.feishu.receiver import FRESH_MS
 

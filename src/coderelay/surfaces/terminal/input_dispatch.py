@@ -29,7 +29,7 @@ from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
 from coderelay.surfaces.terminal.drawing.prompt_and_note_lines import error_line, note, plain, user_line
 from coderelay.surfaces.terminal.input.pasted_text_and_images import Attachments, PreparedPrompt
 from coderelay.surfaces.terminal.live_region_view import LiveRegionView
-from coderelay.surfaces.terminal.repl_parameters import OpenedSession
+from coderelay.surfaces.terminal.opened_session import OpenedSession
 from coderelay.surfaces.terminal.screen import Screen
 from coderelay.surfaces.terminal.session_view import SessionView
 from coderelay.surfaces.terminal.slash_command_pickers import picker_for

@@ -3,8 +3,8 @@
 import time
 
 from coderelay.client.i18n import t
-from coderelay.client.model_provider_and_agent import GUIDE
 from coderelay.client.permission_ask_text import sandbox_in_words
+from coderelay.client.typed_model_name import GUIDE
 from coderelay.protocol.ids import AskId
 from coderelay.protocol.modes import mode_spec
 from coderelay.protocol.projected_rows import Summary

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 
 from coderelay.client.i18n import retell, t
 from coderelay.client.todo_text import begun_list_text, lists_in
-from coderelay.client.visible_text import visible
 from coderelay.protocol.asks import By
 from coderelay.protocol.background_commands import end_in_words
 from coderelay.protocol.calls import Finished, one_line
@@ -27,6 +26,7 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import CallId, SessionId
 from coderelay.protocol.live_updates import Live, Notice, TextDelta
 from coderelay.protocol.message_content import text_of
+from coderelay.protocol.visible_text import visible
 from coderelay.surfaces import nonblocking_standard_streams
 
 

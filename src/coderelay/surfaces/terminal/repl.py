@@ -25,7 +25,7 @@ from coderelay.surfaces.terminal.input.pasted_text_and_images import Attachments
 from coderelay.surfaces.terminal.input_dispatch import InputDispatch, ReturnedLine, SentLine
 from coderelay.surfaces.terminal.live_region_view import LiveRegionView
 from coderelay.surfaces.terminal.notifications_and_title import Notifier
-from coderelay.surfaces.terminal.repl_parameters import OpenedSession
+from coderelay.surfaces.terminal.opened_session import OpenedSession
 from coderelay.surfaces.terminal.screen import Screen
 from coderelay.surfaces.terminal.session_view import SessionView
 

@@ -38,11 +38,10 @@ from coderelay.protocol.live_updates import Live, Notice, OutputDelta, TextDelta
 from coderelay.protocol.message_content import Text, text_of, thinking_of
 from coderelay.surfaces.terminal.drawing.calls import begun_list, call_ended, call_line, gives_todos
 from coderelay.surfaces.terminal.drawing.markdown_stream import MarkdownStream, drawn_markdown
-from coderelay.surfaces.terminal.drawing.output_line_limit import Shortening
 from coderelay.surfaces.terminal.drawing.prompt_and_note_lines import note, turn_end, user_line
 from coderelay.surfaces.terminal.drawing.sanitizing import printable
 from coderelay.surfaces.terminal.drawing.thinking_stream import ThinkingStream, drawn_thought
-from coderelay.surfaces.terminal.drawing.width_and_truncation import cut
+from coderelay.surfaces.terminal.drawing.width_and_truncation import Shortening, cut
 from coderelay.surfaces.terminal.subagent_progress import SubagentProgress
 
 _KEPT = 4_000

@@ -1,7 +1,7 @@
 """Which agent runs a session with which model, if a client names one of them, both or none."""
 
 from coderelay.client.client import Client
-from coderelay.client.model_provider_and_agent import GUIDE, agent_for
+from coderelay.client.typed_model_name import GUIDE, agent_for
 from coderelay.protocol.errors import CannotRun
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ShowDefaults, ShowSession, WhyNotRun

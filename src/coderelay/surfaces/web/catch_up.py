@@ -16,7 +16,7 @@ from coderelay.surfaces.web.outgoing_server_events import event_text, session_hi
 from coderelay.surfaces.web.session_frames import Frame, SessionFrames
 
 if TYPE_CHECKING:
-    from coderelay.surfaces.web.event_broadcast import EventBroadcast
+    from coderelay.surfaces.web.all_sessions_broadcast import EventBroadcast
 
 
 _LOOK_BACK = (256, 4096, sys.maxsize)

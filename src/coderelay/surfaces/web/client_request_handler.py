@@ -90,7 +90,7 @@ from coderelay.surfaces.web.outgoing_server_events import (
 from coderelay.surfaces.web.permission_response import decision_of, no_such_ask
 
 if TYPE_CHECKING:
-    from coderelay.surfaces.web.event_broadcast import BroadcastOptions, EventBroadcast
+    from coderelay.surfaces.web.all_sessions_broadcast import BroadcastOptions, EventBroadcast
 
 log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from coderelay.client.ask_view import headline
-from coderelay.client.views.permission_payload import permission_payload
+from coderelay.client.views.permission_request_json import permission_payload
 from coderelay.protocol.asks import (
     Allow,
     Answers,

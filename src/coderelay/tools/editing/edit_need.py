@@ -1,12 +1,14 @@
 """Previews of file changes: the need of a call, with its diff, before the call is allowed to run."""
 
 from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import msgspec
 
 from coderelay.protocol.autorun_files import is_package_json
 from coderelay.protocol.calls import Need
 from coderelay.protocol.errors import ToolFailed
 from coderelay.tools.editing.file_changes import FileEdit, is_hidden
-from coderelay.tools.editing.package_json_autorun_changes import changes_install_scripts
 from coderelay.tools.editing.text_encoding import sendable
 from coderelay.workspace.files.disk_or_editor_files import EditorFiles
 from coderelay.workspace.workspace import Workspace
@@ -56,3 +58,35 @@ def _diff(change: FileEdit, workspace: Workspace) -> str:
         return f"Binary files a/{name} and b/{to or name} differ\n"
     old, new = map(sendable, texts)
     return unified_diff(name, change.before and old, new if change.after is not None else None, to)
+
+
+# The scripts in a package.json that package managers and git hooks run unasked.
+_RUN_BY_INSTALL = (
+    "preinstall", "install", "postinstall", "preprepare", "prepare", "postprepare", "prepublish", "dependencies",
+    "pnpm:devPreinstall",
+)  # fmt: skip
+_RUN_BY_COMMITS = ("husky", "lint-staged", "simple-git-hooks", "pre-commit", "gitHooks")
+
+
+def changes_install_scripts(change: FileEdit) -> bool:
+    name = change.to or change.path
+    if not is_package_json(name) or change.after is None:
+        return False
+    before = change.before.data if change.before is not None and is_package_json(change.path) else b"{}"
+    try:
+        return _run_unasked(before) != _run_unasked(change.after)
+    except (ValueError, RecursionError, msgspec.DecodeError):
+        return True  # not readable as JSON: assume that they change
+
+
+def _run_unasked(data: bytes) -> dict[str, Any]:
+    content = msgspec.json.decode(data)
+    if not isinstance(content, dict):
+        raise ValueError("a package.json is an object")
+    package = cast(dict[str, Any], content)
+    found = {key: package[key] for key in _RUN_BY_COMMITS if key in package}
+    scripts = package.get("scripts", {})
+    if not isinstance(scripts, dict):
+        return found | {"scripts": scripts}
+    named = cast(dict[str, Any], scripts)
+    return found | {f"scripts.{key}": named[key] for key in _RUN_BY_INSTALL if key in named}

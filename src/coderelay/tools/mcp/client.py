@@ -25,8 +25,8 @@ from coderelay.tools.mcp.protocol_types import (
 )
 from coderelay.tools.mcp.server_transport_interface import ServerTransport
 from coderelay.wire.errors import NoAnswer, PeerTimeout, RpcError
-from coderelay.wire.malformed_message_repair import Tolerance
 from coderelay.wire.message_json_and_ids import Params
+from coderelay.wire.message_repair_and_flood_limits import Tolerance
 from coderelay.wire.peer import Method, Peer, Request
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from coderelay.tools.search.glob_pattern import PathPattern, name_regex
 from coderelay.workspace.files.openat import open_folder
-from coderelay.workspace.trees.repository_root import root_of
+from coderelay.workspace.trees.repository_root_and_branch import root_of
 
 OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _RULES_BYTES = 1 << 20

@@ -22,9 +22,9 @@ from msgspec import Struct
 
 from coderelay.workspace.processes.command_output import Output
 from coderelay.workspace.processes.command_result_and_errors import CannotStart, FinishedCommand, ProcessesLost
+from coderelay.workspace.processes.command_supervisor_handle import SupervisorHandle, Wrap
 from coderelay.workspace.processes.disk_space_watch import DiskSpaceWatch
 from coderelay.workspace.processes.orphans import end_command, end_orphans, new_mark
-from coderelay.workspace.processes.supervisor_handle import SupervisorHandle, Wrap
 
 TERM_GRACE = 0.5
 KILL_GRACE = 5.0

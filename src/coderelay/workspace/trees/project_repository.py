@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from coderelay.protocol.errors import Refusal
 from coderelay.protocol.translatable import say
-from coderelay.workspace.trees.repository_root import root_of
+from coderelay.workspace.trees.repository_root_and_branch import root_of
 
 _MOST_CONFIG = 1 << 20
 _MOST_REFS = 1 << 26

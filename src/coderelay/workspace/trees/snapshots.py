@@ -20,7 +20,7 @@ from coderelay.workspace.trees import index_seed, tree_diff, tree_writer
 from coderelay.workspace.trees.git_subprocess import Cancellation, GitFailed, nul_ended, nul_split, run_cancellable
 from coderelay.workspace.trees.ignored_files import ignored_paths
 from coderelay.workspace.trees.project_repository import folder_alone, repository_of
-from coderelay.workspace.trees.repository_root import root_of
+from coderelay.workspace.trees.repository_root_and_branch import root_of
 from coderelay.workspace.trees.shadow_repository import ShadowRepository
 from coderelay.workspace.trees.tree_writer import DEFAULT_LIMITS, OmittedPath, TreeLimits, WrittenTree
 

@@ -17,11 +17,10 @@ from coderelay.protocol.modes import mode_spec
 from coderelay.protocol.query_results import Item, SkillShown, SubagentShown
 from coderelay.protocol.session_setting_values import Mode
 from coderelay.protocol.tool_specs import first_sentence
-from coderelay.session.background_commands import background_topic, over_topic, status_text
+from coderelay.session.background_command_events import background_topic, over_topic, status_text
 from coderelay.session.state import BackgroundCommand, State, is_list, items_of, last_list
 from coderelay.workspace.files.confined_files import ConfinedFiles
-from coderelay.workspace.trees.current_branch import branch_in
-from coderelay.workspace.trees.repository_root import root_of
+from coderelay.workspace.trees.repository_root_and_branch import branch_in, root_of
 
 _LOOKED_AT = 200  # only the most recently read files
 TOPIC = "skills"

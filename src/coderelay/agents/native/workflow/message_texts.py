@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import Literal
 
 from coderelay.agents.native.native_settings import Language
-from coderelay.agents.native.workflow.check_failure_cause import Trouble
+from coderelay.agents.native.workflow.verification_failure_cause import Trouble
 from coderelay.protocol.calls import Call
 from coderelay.protocol.events import MessageAdded, Verification
 from coderelay.protocol.ids import MessageId, TurnId, new_id

@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 import msgspec
 from msgspec import Struct
 
-from coderelay.agents.native.workflow.check_command_choice import CheckCommand
+from coderelay.agents.native.workflow.verification_command_choice import CheckCommand
 from coderelay.protocol.errors import ToolFailed
 from coderelay.workspace.files.confined_files import ConfinedFiles
 

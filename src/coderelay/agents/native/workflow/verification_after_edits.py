@@ -11,8 +11,6 @@ import msgspec
 from msgspec import Struct
 
 from coderelay.agents.native.native_settings import VerificationSettings, WorkflowSettings
-from coderelay.agents.native.workflow.check_command_choice import COMMANDS, CheckCommand, choose_command
-from coderelay.agents.native.workflow.check_failure_cause import CheckRun, Trouble, run_of, trouble_of
 from coderelay.agents.native.workflow.failed_tests import failed_before, failed_tests
 from coderelay.agents.native.workflow.message_texts import (
     Reason,
@@ -25,6 +23,8 @@ from coderelay.agents.native.workflow.message_texts import (
     workflow_message,
 )
 from coderelay.agents.native.workflow.project_test_command import ProjectFiles, ProjectFolder, infer_command
+from coderelay.agents.native.workflow.verification_command_choice import COMMANDS, CheckCommand, choose_command
+from coderelay.agents.native.workflow.verification_failure_cause import CheckRun, Trouble, run_of, trouble_of
 from coderelay.agents.native.workflow.verify_intent_in_prompt import verify_intent
 from coderelay.agents.turn import Turn
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Unknown

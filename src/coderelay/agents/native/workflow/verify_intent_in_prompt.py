@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from coderelay.agents.native.workflow.check_command_choice import COMMANDS
+from coderelay.agents.native.workflow.verification_command_choice import COMMANDS
 
 VerifyIntent = Literal["verify", "leave out"]
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from coderelay.client.ask_view import full_text, headline
 from coderelay.client.i18n import retell, t
 from coderelay.client.permission_ask_text import context_lines, permission_question, shortened
-from coderelay.client.visible_text import visible
 from coderelay.protocol.asks import (
     Allow,
     Answers,
@@ -22,6 +21,7 @@ from coderelay.protocol.asks import (
     Scope,
 )
 from coderelay.protocol.calls import Need, Question
+from coderelay.protocol.visible_text import visible
 from coderelay.surfaces.terminal.drawing.ansi_styles import BOLD, DIM, GREEN, RED, YELLOW, paint
 from coderelay.surfaces.terminal.drawing.calls import behind_bar, drawn_command, within
 from coderelay.surfaces.terminal.drawing.diffs import drawn_diff

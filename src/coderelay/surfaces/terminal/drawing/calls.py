@@ -4,11 +4,11 @@ from collections.abc import Iterable
 
 import msgspec
 
+from coderelay.client.builtin_tool_specs import tool_specs
 from coderelay.client.i18n import retell, t
-from coderelay.client.lazy_tool_specs import tool_specs
-from coderelay.client.visible_text import visible
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Outcome, Stopped, Unknown, one_line
 from coderelay.protocol.query_results import Item, Status, TodoArguments
+from coderelay.protocol.visible_text import visible
 from coderelay.surfaces.terminal.drawing.ansi_styles import (
     BOLD,
     DIM,
@@ -22,10 +22,9 @@ from coderelay.surfaces.terminal.drawing.ansi_styles import (
 from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
 from coderelay.surfaces.terminal.drawing.duration_text import duration_text
 from coderelay.surfaces.terminal.drawing.markdown_stream import markdown_lines
-from coderelay.surfaces.terminal.drawing.output_line_limit import Shortening
 from coderelay.surfaces.terminal.drawing.prompt_and_note_lines import note
 from coderelay.surfaces.terminal.drawing.sanitizing import printable
-from coderelay.surfaces.terminal.drawing.width_and_truncation import cut, rows_of, width_of
+from coderelay.surfaces.terminal.drawing.width_and_truncation import Shortening, cut, rows_of, width_of
 from coderelay.surfaces.terminal.drawing.wrapping import wrapped
 
 _FIRST, _NEXT = "$ ", "  "

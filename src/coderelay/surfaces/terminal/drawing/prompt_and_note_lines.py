@@ -9,8 +9,8 @@ from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.usage_and_cost import Usage
 from coderelay.surfaces.terminal.drawing.ansi_styles import BOLD, CYAN, DIM, GREEN, RED, YELLOW, paint
 from coderelay.surfaces.terminal.drawing.duration_text import duration_text
-from coderelay.surfaces.terminal.drawing.output_line_limit import Shortening
 from coderelay.surfaces.terminal.drawing.sanitizing import printable
+from coderelay.surfaces.terminal.drawing.width_and_truncation import Shortening
 from coderelay.surfaces.terminal.drawing.wrapping import in_width, wrapped
 
 _ENDINGS: dict[Ending, tuple[str, str, str]] = {

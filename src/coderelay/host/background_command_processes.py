@@ -14,7 +14,7 @@ from coderelay.protocol.commands import Accepted, Outcome, StopBackground, Uncha
 from coderelay.protocol.errors import BadInput, StoreFailed, ToolFailed
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import BackgroundId, SessionId
-from coderelay.session import background_commands, decide
+from coderelay.session import background_command_events, decide
 from coderelay.session.state import BackgroundCommand, State
 from coderelay.workspace.processes.background_commands_interface import BackgroundStatus
 from coderelay.workspace.processes.command_runner import CannotStart, ProcessesLost, RunningCommand
@@ -58,9 +58,9 @@ class BackgroundCommands:
 
     async def stop(self, loaded: LoadedSession, wanted: BackgroundId, by: By) -> list[Recorded]:
         """Ask the process that runs the command to stop it. Raises BadInput if there is no such command."""
-        if await self.is_gone(background_commands.find(loaded.state, wanted)):
-            return await loaded.append(lambda state: background_commands.end(state, wanted, Gone()))
-        return await loaded.append(lambda state: background_commands.request_stop(state, wanted, by))
+        if await self.is_gone(background_command_events.find(loaded.state, wanted)):
+            return await loaded.append(lambda state: background_command_events.end(state, wanted, Gone()))
+        return await loaded.append(lambda state: background_command_events.request_stop(state, wanted, by))
 
     async def is_gone(self, command: BackgroundCommand) -> bool:
         """Whether the log holds no end for the command and the process that would have to write it is dead. A process
@@ -87,18 +87,18 @@ class SessionBackground:
         loaded.watchers.add(self._obey)
 
     def runs_any(self) -> bool:
-        unended = {each.id for each in background_commands.running(self._loaded.state)}
+        unended = {each.id for each in background_command_events.running(self._loaded.state)}
         return any(number in unended or not kept.running.is_over for number, kept in self._kept.items())
 
     def make_room(self) -> None:
-        running = background_commands.running(self._loaded.state)
+        running = background_command_events.running(self._loaded.state)
         if len(running) >= MOST_RUNNING:
-            names = ", ".join(map(background_commands.name, running))
+            names = ", ".join(map(background_command_events.name, running))
             raise ToolFailed(f"{len(running)} commands run in the background already: {names}; stop one first")
 
     def keep(self, running: RunningCommand) -> BackgroundId:
         self._forget_the_oldest()
-        number = background_commands.next_id(self._loaded.state)
+        number = background_command_events.next_id(self._loaded.state)
         self._kept[number] = _BackgroundProcess(running)
         return number
 
@@ -106,7 +106,7 @@ class SessionBackground:
         command, kept = self._find(wanted), self._kept.get(wanted)
         if kept is not None:
             return kept.look(command)
-        what = background_commands.status_text(command)
+        what = background_command_events.status_text(command)
         if command.end is None:
             return BackgroundStatus(
                 "", f"{what}, in another process of coder: its output cannot be read here", over=False
@@ -141,7 +141,7 @@ class SessionBackground:
 
     def _find(self, wanted: BackgroundId) -> BackgroundCommand:
         try:
-            return background_commands.find(self._loaded.state, wanted)
+            return background_command_events.find(self._loaded.state, wanted)
         except BadInput as refused:
             raise ToolFailed(refused.message) from refused
 
@@ -172,7 +172,7 @@ class SessionBackground:
     async def _tell_end(self, number: BackgroundId, kept: "_BackgroundProcess") -> None:
         await kept.running.wait()
         try:
-            await self._loaded.append(lambda state: background_commands.end(state, number, kept.end()))
+            await self._loaded.append(lambda state: background_command_events.end(state, number, kept.end()))
         except StoreFailed as error:
             log.warning("the end of background command %s could not be written: %s", number, error)
             kept.telling = None  # so it is tried again when the log moves
@@ -205,7 +205,7 @@ class _BackgroundProcess:
 
     def look(self, command: BackgroundCommand) -> BackgroundStatus:
         end = command.end or (self.end() if self.running.is_over else None)  # the end may not be in the log yet
-        what = background_commands.status_text(replace(command, end=end))
+        what = background_command_events.status_text(replace(command, end=end))
         if end is None:
             what = f"{what}, for {self.running.seconds:.1f} s now"
         return BackgroundStatus(self._written(over=end is not None), what, over=end is not None)

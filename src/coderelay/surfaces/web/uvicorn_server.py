@@ -11,9 +11,9 @@ from starlette.types import ASGIApp
 
 from coderelay.surfaces.local_listener import Listening
 from coderelay.surfaces.web.guard import Guard, addresses_of
+from coderelay.surfaces.web.http_connection_limits import HttpConnection, WebSocketConnection
 from coderelay.surfaces.web.routes import OPEN_PATHS
 from coderelay.surfaces.web.token_and_login_links import Token
-from coderelay.surfaces.web.uvicorn_connections import HttpConnection, WebSocketConnection
 
 _BACKLOG = 128
 _MOST_HEADER_BYTES = 32 * 1024

@@ -13,18 +13,18 @@ from coderelay.cli.startup.untrusted_notice import untrusted_everything
 from coderelay.client.client import AT_THE_MACHINE, Client
 from coderelay.client.error_text import error_in_words
 from coderelay.client.i18n import retell
-from coderelay.client.visible_text import visible
 from coderelay.config.edit_config import remember_model
 from coderelay.host.host import Host
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import CoderError, StoreFull
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListServers
+from coderelay.protocol.visible_text import visible
 from coderelay.surfaces.terminal.drawing.prompt_and_note_lines import note
 from coderelay.surfaces.terminal.live_region_view import LiveRegionView
+from coderelay.surfaces.terminal.opened_session import OpenedSession
 from coderelay.surfaces.terminal.prompt_while_opening import PromptWhileOpening
 from coderelay.surfaces.terminal.repl import Repl
-from coderelay.surfaces.terminal.repl_parameters import OpenedSession
 
 _ROOM_SECONDS = 1.0
 

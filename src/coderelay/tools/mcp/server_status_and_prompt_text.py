@@ -9,11 +9,12 @@ from coderelay.protocol.query_results import PromptRow, ResourceRow, ServerRow
 from coderelay.protocol.translatable import say
 from coderelay.tools.mcp.errors import ServerFailed
 from coderelay.tools.mcp.folder_servers import McpServers
-from coderelay.tools.mcp.prompt_and_resource_text import prompt_or_resource_text
-from coderelay.tools.mcp.protocol_types import Prompt
+from coderelay.tools.mcp.mcp_tool import content_text, part_text
+from coderelay.tools.mcp.protocol_types import Prompt, PromptMessage
 from coderelay.tools.mcp.restarting_server import McpServer
 from coderelay.tools.mcp.secrets_in_server_settings import where_shown
 from coderelay.tools.mcp.server_settings_interface import ServerSettings
+from coderelay.tools.toolbox import shortened
 
 Listed = TypeVar("Listed")
 
@@ -73,3 +74,34 @@ async def _or_none(listing: Awaitable[list[Listed]]) -> list[Listed]:
 def _prompt_row(prompt: Prompt) -> PromptRow:
     optional = tuple(each.name for each in prompt.arguments if not each.required)
     return PromptRow(prompt.name, prompt.description or "", tuple(each.name for each in prompt.arguments), optional)
+
+
+async def prompt_or_resource_text(server: McpServer, what: str, rest: str) -> str:
+    prompts = {each.name: each for each in await server.prompts()}
+    if what in prompts:
+        return _in_one(await server.prompt(what, _arguments(prompts[what], rest)))
+    if all(each.uri != what for each in await server.resources()):
+        raise BadInput(
+            f"{server.name} has no prompt or resource {what!r}",
+            "/mcp lists the servers with their prompts and resources.",
+        )
+    contents = [content_text(each) for each in await server.read(what)]
+    return "\n\n".join([shortened("\n\n".join(contents)), rest]).strip()
+
+
+def _arguments(prompt: Prompt, rest: str) -> dict[str, str]:
+    """One word for each argument, in their order; the last argument gets all remaining words."""
+    words = rest.split(maxsplit=max(len(prompt.arguments) - 1, 0))
+    given = dict(zip((each.name for each in prompt.arguments), words, strict=False))
+    missing = [each.name for each in prompt.arguments if each.required and each.name not in given]
+    if missing:
+        raise BadInput(f"{prompt.name} needs {', '.join(missing)}")
+    return given
+
+
+def _in_one(messages: Sequence[PromptMessage]) -> str:
+    """Join the messages of a prompt. Most prompts are one message; if an assistant speaks too, the roles are
+    marked."""
+    said = [part_text(each.content) for each in messages]
+    marked = [f"{each.role}:\n{text}" for each, text in zip(messages, said, strict=True)]
+    return "\n\n".join(said if all(each.role == "user" for each in messages) else marked)

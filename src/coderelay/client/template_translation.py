@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import cache
 
-from coderelay.client.template_match_translation import recognise, tool_words
+from coderelay.client.old_log_text_translation import recognise, tool_words
 from coderelay.protocol.translatable import Sentence, Translatable, fill, with_template
 from coderelay.protocol.translation_files import read_language
 

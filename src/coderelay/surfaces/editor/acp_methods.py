@@ -35,7 +35,6 @@ from coderelay.protocol.ids import SessionId, new_id
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListSessions, ListSettings, ShowDefaults, ShowSession, WhyNotRun
 from coderelay.protocol.session_setting_values import Mode
-from coderelay.surfaces.editor.acp_dialect import Dialect
 from coderelay.surfaces.editor.connection_context import ConnectionContext
 from coderelay.surfaces.editor.editor_session import EditorSession
 from coderelay.surfaces.editor.iflow_dialect import IflowDialect
@@ -46,6 +45,7 @@ from coderelay.surfaces.editor.new_session_settings import (
     additional_folders,
     folders_to_confirm,
 )
+from coderelay.surfaces.editor.standard_acp_dialect import Dialect
 from coderelay.wire.errors import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RpcError
 from coderelay.wire.message_json_and_ids import Params
 from coderelay.wire.peer import Method, Peer, Reply, Request
@@ -61,7 +61,7 @@ _CAPABILITIES: Fields = {
 }
 
 
-class EditorConnection:
+class AcpMethods:
     """Answers an editor until it leaves. `dialect` chooses how it is spoken to, when it has said who it is."""
 
     def __init__(

@@ -10,7 +10,7 @@ from coderelay.surfaces.feishu.card_layout import CardSchema
 WhileRunning = Literal["queue", "steer", "stop", "ignore"]
 
 
-class BotOptions(Struct, frozen=True):
+class ChatOptions(Struct, frozen=True):
     """`host_person` is the name of the person who runs the bot, in the logs of the host. `cwd` is the folder of new
     sessions, and `/cd` goes to folders beneath `roots`. A question waits `input_timeout_s` seconds. With
     `shares_groups`, the members of a group share its sessions; else each has their own. `web_url` is the address of

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import inspect
 
 from coderelay.protocol.modes import MODES
-from coderelay.surfaces.web.incoming_client_events import ClientEvent
+from coderelay.surfaces.web.client_event_types import ClientEvent
 
 FILE = Path(__file__).parents[1] / "web" / "src" / "contract" / "client_events.ts"
 _PLAIN: tuple[tuple[type[inspect.Type], str], ...] = (

@@ -36,7 +36,7 @@ from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListAsks, ListSessions
 from coderelay.surfaces.local_listener import listen
 from coderelay.surfaces.web.all_sessions_broadcast import BroadcastOptions, EventBroadcast
-from coderelay.surfaces.web.outgoing_server_events import event_text
+from coderelay.surfaces.web.outgoing_event_json import event_text
 from coderelay.surfaces.web.routes import routes
 from coderelay.surfaces.web.token_and_login_links import Token
 from coderelay.surfaces.web.uvicorn_server import serve

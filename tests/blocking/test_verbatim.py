@@ -10,7 +10,7 @@ import pytest
 
 from coderelay.client.views import cowork_messages
 from coderelay.client.views.cowork_message_parser import read_message
-from coderelay.host.raw_agent_message import MOST_BYTES
+from coderelay.host.verbatim_agent_message_event import MOST_BYTES
 from coderelay.protocol.asks import Allow, Deny
 from coderelay.protocol.commands import ClearHistory, UndoTurn
 from coderelay.protocol.events import CallEnded, MessageKept, TurnEnded

@@ -2,8 +2,7 @@
 
 import pytest
 
-from coderelay.client.changed_files_text import changed_line
-from coderelay.client.commands.diff_undo_rewind import diff_of
+from coderelay.client.commands.diff_undo_rewind import changed_line, diff_of
 from coderelay.protocol.query_results import FileChange, FilesDiff
 from coderelay.surfaces.terminal.input.completion import changed_names
 

@@ -37,7 +37,7 @@ from coderelay.protocol.errors import HeadMoved
 from coderelay.protocol.event_codec import kind_of
 from coderelay.protocol.events import AnyEvent, HistoryCompacted, PromptTaken, Recorded
 from coderelay.protocol.ids import SessionId
-from coderelay.session import turn_progress_events
+from coderelay.session import turn_event_builder
 from coderelay.session.state import State
 from coderelay.store.open_store import open_owners
 from coderelay.store.store import Store
@@ -246,14 +246,14 @@ def _break_fold(broken: Callable[[State, State, AnyEvent], None]) -> None:
 
 
 def _forget_what_started() -> None:
-    claim = turn_progress_events.claim
+    claim = turn_event_builder.claim
 
-    def forgetful(state: State, what: turn_progress_events.Claim) -> list[AnyEvent]:
+    def forgetful(state: State, what: turn_event_builder.Claim) -> list[AnyEvent]:
         for call in state.open_calls():
             call.started_epoch = None
         return claim(state, what)
 
-    turn_progress_events.claim = forgetful
+    turn_event_builder.claim = forgetful
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from coderelay.protocol.events import TurnUndone
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListSessions
 from coderelay.session import decide
-from coderelay.workspace.trees.undo_file_operations import WorkTreeFiles
+from coderelay.workspace.trees.work_tree_files import WorkTreeFiles
 from tests.crash.crashing import CrashingHouse, Failpoint
 
 BY = By("anne", "test")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from coderelay.surfaces.editor.joined_chunks import joined_chunks
+from coderelay.surfaces.editor.iflow_dialect import joined_chunks
 
 
 def message(text: str, kind: str = "agent_message_chunk", session: str = "s", **fields: Any) -> bytes:

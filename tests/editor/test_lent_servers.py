@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from coderelay.client.lent_resource_types import LentServer
-from coderelay.surfaces.editor.lent_servers import lent_servers
-from coderelay.tools.mcp.secrets_in_server_settings import secrets_of, where_shown
+from coderelay.surfaces.editor.new_session_settings import lent_servers
+from coderelay.tools.mcp.server_settings import secrets_of, where_shown
 
 KEY = "sk-0123456789abcdef"
 

@@ -14,7 +14,7 @@ from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import Query
 from coderelay.surfaces.feishu.chat_status import ChatStatus, current_state
 from coderelay.surfaces.feishu.session_client import SessionClient, start_execution
-from coderelay.surfaces.feishu.session_updates import (
+from coderelay.surfaces.feishu.session_updates_from_log import (
     AskClosed,
     ConfirmationRequired,
     Continued,

@@ -9,8 +9,8 @@ import pytest
 
 from coderelay.host.session_ownership import SessionOwnership
 from coderelay.protocol.ids import OwnerId
-from coderelay.store.owner_liveness import Alive, Dead
 from coderelay.store.owner_liveness_by_file_lock import FileOwners
+from coderelay.store.owner_liveness_interface import Alive, Dead
 from tests.house import story
 
 pytestmark = pytest.mark.quick

@@ -4,8 +4,7 @@ import asyncio
 from pathlib import Path
 
 from coderelay.client.client import NO_CAPABILITIES
-from coderelay.client.error_text import error_in_words
-from coderelay.client.i18n import current_language, retell, speak, speaking, t
+from coderelay.client.i18n import current_language, error_in_words, retell, speak, speaking, t
 from coderelay.client.slash_commands import SessionCommands
 from coderelay.client.typed_line import Slash
 from coderelay.protocol.errors import CoderError

@@ -28,10 +28,10 @@ TABLES: dict[str, Callable[[], Iterable[str]]] = {
         *get_args(HostShown.__annotations__["owner"]),
         *constants_of("session/context_usage.py")["_PARTS"],
     ],
-    "client/changed_files_text.py": lambda: constants_of("client/changed_files_text.py")["_KINDS"],
+    "client/commands/diff_undo_rewind.py": lambda: constants_of("client/commands/diff_undo_rewind.py")["_KINDS"],
     "client/commands/tasks_and_ps.py": _phases,
     "client/commands/tools_skills_agents.py": _agents,
-    "client/session_line_text.py": _phases,
+    "client/commands/sessions.py": _phases,
     "client/slash_command_help_and_completion.py": lambda: constants_of(
         "client/slash_command_help_and_completion.py"
     )["_HEADINGS"],

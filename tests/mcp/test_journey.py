@@ -15,7 +15,7 @@ from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.events import AnyEvent, BatchOpened, CallEnded, TurnEnded
 from coderelay.protocol.queries import ListApprovals
 from coderelay.tools.mcp.restarting_server import ServerLimits
-from coderelay.tools.mcp.server_settings_interface import mark_of
+from coderelay.tools.mcp.server_settings import mark_of
 from tests.house import ME, InHouse, house
 from tests.mcp.mcp_scene import double, in_loop, is_running, until
 from tests.model_server import call, proposes, says, script

@@ -6,8 +6,7 @@ from coderelay.config.secrets_in_settings import hide_secrets
 from coderelay.config.settings import McpServerConfig
 from coderelay.tools.builtin_tools import SPECS
 from coderelay.tools.mcp.errors import ServerFailed
-from coderelay.tools.mcp.secrets_in_server_settings import private_values
-from coderelay.tools.mcp.server_settings_interface import fill_variables, mark_of
+from coderelay.tools.mcp.server_settings import fill_variables, mark_of, private_values
 
 VARIABLES = {"TOKEN": "t0ken", "PLACE": "here"}
 

@@ -12,7 +12,7 @@ from coderelay.config.settings import McpServerConfig
 from coderelay.protocol.calls import Finished, Need
 from coderelay.protocol.message_content import Image
 from coderelay.tools.mcp.restarting_server import ServerLimits
-from coderelay.tools.mcp.server_settings_interface import mark_of
+from coderelay.tools.mcp.server_settings import mark_of
 from tests.mcp.mcp_scene import Clock, double, in_loop, is_running, mcp_scene, until
 from tests.mcp.stdio_double import PIXEL
 from tests.models.raw_server import settle

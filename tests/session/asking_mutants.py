@@ -23,7 +23,7 @@ from coderelay.protocol.events import (
     TurnEnded,
 )
 from coderelay.protocol.ids import AskId, CallId
-from coderelay.session import turn_progress_events
+from coderelay.session import turn_event_builder
 from coderelay.session.state import State
 from tests.session.mutants import Mutant, started
 from tests.session.played_session import NOBODY
@@ -52,7 +52,7 @@ class AskingAgainIsNotWaitedFor(Mutant):
 class AskingAgainNeedsNoAnswer(Mutant):
     breaks = "nobody allowed"
 
-    def claim(self, state: State, claim: turn_progress_events.Claim) -> list[AnyEvent]:
+    def claim(self, state: State, claim: turn_event_builder.Claim) -> list[AnyEvent]:
         events = super().claim(state, claim)
         left = state.open_calls()
         if not left or (state.turn and state.turn.stop_requested) or left[0].started_epoch is not None:
@@ -71,7 +71,7 @@ class AskingAgainMeetsAStop(Mutant):
 class QuestionsRun(Mutant):
     breaks = "nobody allowed"
 
-    def claim(self, state: State, claim: turn_progress_events.Claim) -> list[AnyEvent]:
+    def claim(self, state: State, claim: turn_event_builder.Claim) -> list[AnyEvent]:
         events = super().claim(state, claim)
         for place, event in enumerate(events):
             if isinstance(event, CallEnded) and isinstance(state.calls[event.call_id].answer, Answers | PlanDecision):
@@ -82,7 +82,7 @@ class QuestionsRun(Mutant):
 class AnswersAreLost(Mutant):
     breaks = "says why"
 
-    def claim(self, state: State, claim: turn_progress_events.Claim) -> list[AnyEvent]:
+    def claim(self, state: State, claim: turn_event_builder.Claim) -> list[AnyEvent]:
         return [
             replace(each, outcome=Finished("answered"))
             if isinstance(each, CallEnded) and isinstance(state.calls[each.call_id].answer, Answers)

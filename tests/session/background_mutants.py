@@ -13,7 +13,7 @@ from coderelay.protocol.events import (
     TurnUndone,
 )
 from coderelay.protocol.ids import BackgroundId
-from coderelay.session import turn_progress_events
+from coderelay.session import turn_event_builder
 from coderelay.session.state import State
 from tests.session.mutants import Mutant
 
@@ -44,7 +44,7 @@ class CommandIsAskedToStopTwice(Mutant):
 class ClaimForgetsWhatIsGone(Mutant):
     breaks = "is gone, untold"
 
-    def claim(self, state: State, claim: turn_progress_events.Claim) -> list[AnyEvent]:
+    def claim(self, state: State, claim: turn_event_builder.Claim) -> list[AnyEvent]:
         return [each for each in super().claim(state, claim) if not isinstance(each, BackgroundEnded)]
 
 
@@ -53,7 +53,7 @@ class ClaimTakesAllForGone(Mutant):
 
     breaks = "lives"
 
-    def claim(self, state: State, claim: turn_progress_events.Claim) -> list[AnyEvent]:
+    def claim(self, state: State, claim: turn_event_builder.Claim) -> list[AnyEvent]:
         events = super().claim(state, claim)
         told = {each.background_id for each in events if isinstance(each, BackgroundEnded)}
         others = [number for number, each in state.background.items() if each.end is None and number not in told]

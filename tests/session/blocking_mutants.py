@@ -18,7 +18,7 @@ from coderelay.protocol.events import (
     TurnStarted,
 )
 from coderelay.protocol.ids import AskId, CallId, MessageId
-from coderelay.session import turn_progress_events
+from coderelay.session import turn_event_builder
 from coderelay.session.state import CallState, State
 from tests.session.mutants import Mutant, started
 
@@ -148,7 +148,7 @@ class AgentEndsItsTurnWithCallsOpen(Mutant):
 class ClaimLeavesHeldCallsOpen(Mutant):
     breaks = "left a call open|a lost call was left open"
 
-    def claim(self, state: State, claim: turn_progress_events.Claim) -> list[AnyEvent]:
+    def claim(self, state: State, claim: turn_event_builder.Claim) -> list[AnyEvent]:
         events = super().claim(state, claim)
         stopped = state.turn is not None and state.turn.stop_requested
         ended = not stopped and state.is_blocking
@@ -158,7 +158,7 @@ class ClaimLeavesHeldCallsOpen(Mutant):
 class ClaimMakesHeldCalls(Mutant):
     breaks = "left a call open"
 
-    def claim(self, state: State, claim: turn_progress_events.Claim) -> list[AnyEvent]:
+    def claim(self, state: State, claim: turn_event_builder.Claim) -> list[AnyEvent]:
         events = super().claim(state, claim)
         calls = [each for each in state.open_calls() if each.started_epoch is None and isinstance(each.answer, Allow)]
         if not state.is_blocking or not calls or (state.turn is not None and state.turn.stop_requested):
@@ -223,7 +223,7 @@ class RunCallsCountAsGrants(Mutant):
 class SummaryTurnBlocks(Mutant):
     breaks = "needs nobody who blocks"
 
-    def claim(self, state: State, claim: turn_progress_events.Claim) -> list[AnyEvent]:
+    def claim(self, state: State, claim: turn_event_builder.Claim) -> list[AnyEvent]:
         events = super().claim(state, claim)
         return [replace(each, blocking=claim.blocking) if isinstance(each, TurnStarted) else each for each in events]
 

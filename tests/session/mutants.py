@@ -20,7 +20,7 @@ from coderelay.protocol.events import (
     StopRequested,
 )
 from coderelay.protocol.ids import AskId
-from coderelay.session import turn_progress_events
+from coderelay.session import turn_event_builder
 from coderelay.session.next_action import Action, AskModel, StartTurn, Wait, next_action
 from coderelay.session.state import CallState, State
 from tests.session.replaceable_rules import Rules
@@ -33,7 +33,7 @@ class Mutant(Rules):
 class ClaimRestartsCalls(Mutant):
     breaks = "a call started twice"
 
-    def claim(self, state: State, claim: turn_progress_events.Claim) -> list[AnyEvent]:
+    def claim(self, state: State, claim: turn_event_builder.Claim) -> list[AnyEvent]:
         lost = [each for each in state.open_calls() if each.started_epoch is not None]
         if not lost or (state.turn is not None and state.turn.stop_requested):
             return super().claim(state, claim)
@@ -43,7 +43,7 @@ class ClaimRestartsCalls(Mutant):
 class ClaimRunsWhatWasDenied(Mutant):
     breaks = "nobody allowed"
 
-    def claim(self, state: State, claim: turn_progress_events.Claim) -> list[AnyEvent]:
+    def claim(self, state: State, claim: turn_event_builder.Claim) -> list[AnyEvent]:
         events = super().claim(state, claim)
         ended = [state.calls[each.call_id] for each in events if isinstance(each, CallEnded)]
         if not ended or ended[0].started_epoch is not None or (state.turn and state.turn.stop_requested):
@@ -54,7 +54,7 @@ class ClaimRunsWhatWasDenied(Mutant):
 class ClaimTakesTheLastPromptFirst(Mutant):
     breaks = "out of order"
 
-    def claim(self, state: State, claim: turn_progress_events.Claim) -> list[AnyEvent]:
+    def claim(self, state: State, claim: turn_event_builder.Claim) -> list[AnyEvent]:
         return super().claim(replace(state, queue=state.queue[::-1]), claim)
 
 
@@ -95,7 +95,7 @@ class AnswerNeverResumes(Mutant):
 class StopLeavesCallsOpen(Mutant):
     breaks = "before every call had its end"
 
-    def claim(self, state: State, claim: turn_progress_events.Claim) -> list[AnyEvent]:
+    def claim(self, state: State, claim: turn_event_builder.Claim) -> list[AnyEvent]:
         events = super().claim(state, claim)
         return _without_ends(events) if state.turn is not None and state.turn.stop_requested else events
 
@@ -154,7 +154,7 @@ class MessageStartsCallsWhilePeopleAreAsked(Mutant):
 class CallEndSkipsOne(Mutant):
     breaks = "calls out of order"
 
-    def after_calls(self, state: State, ends: Sequence[turn_progress_events.End], *, go_on: bool) -> list[AnyEvent]:
+    def after_calls(self, state: State, ends: Sequence[turn_event_builder.End], *, go_on: bool) -> list[AnyEvent]:
         events = super().after_calls(state, ends, go_on=go_on)
         left = [each for each in state.open_calls() if each.started_epoch is None]
         return [events[0], started(left[-1])] if isinstance(events[-1], CallStarted) else events

@@ -54,8 +54,8 @@ from coderelay.protocol.message_content import Block, Image, Note, Text
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.session_setting_values import Mode
 from coderelay.protocol.usage_and_cost import Usage
-from coderelay.session import decide, turn_progress_events
-from coderelay.session.settings_changes import Facts
+from coderelay.session import decide, turn_event_builder
+from coderelay.session.settings_change_timing import Facts
 from coderelay.session.state import State
 from coderelay.session.summary_row import summarise
 from coderelay.tools.builtin_tools import SPECS
@@ -233,7 +233,7 @@ class Play:
         gone: Sequence[BackgroundId] = (),
         blocking: bool = False,
     ) -> list[Recorded]:
-        brought = turn_progress_events.Claim(
+        brought = turn_event_builder.Claim(
             OwnerId(owner), self.now, TurnId(self.new("t")), max_steps, ("bash",), gone, blocking=blocking
         )
         return self.write(self.rules.claim(self.state, brought))
@@ -324,7 +324,7 @@ class Play:
         return self.end_calls((call, outcome), epoch=epoch)
 
     def end_calls(self, *ended: tuple[str, Outcome], epoch: int | None = None) -> list[Recorded]:
-        ends = [turn_progress_events.End(CallId(call), outcome, ms=3) for call, outcome in ended]
+        ends = [turn_event_builder.End(CallId(call), outcome, ms=3) for call, outcome in ended]
         cut = any(isinstance(end.outcome, Stopped | Unknown) for end in ends)
         return self.write(self.rules.after_calls(self.state, ends, go_on=not cut), epoch=epoch)
 

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from coderelay.protocol.commands import EditPrompt
 from coderelay.protocol.events import AnyEvent, PromptEdited, PromptTaken, Recorded, TurnStarted
-from coderelay.session import turn_progress_events
+from coderelay.session import turn_event_builder
 from coderelay.session.next_action import Action, Rest, StartTurn
 from coderelay.session.state import State
 from tests.session.mutants import Mutant
@@ -68,7 +68,7 @@ class SteeringEntersABatch(Mutant):
 
     breaks = r"not between two steps|after the stop"
 
-    def after_calls(self, state: State, ends: Sequence[turn_progress_events.End], *, go_on: bool) -> list[AnyEvent]:
+    def after_calls(self, state: State, ends: Sequence[turn_event_builder.End], *, go_on: bool) -> list[AnyEvent]:
         events = super().after_calls(state, ends, go_on=go_on)
         running = replace(state, turn=replace(state.turn, stop_requested=False)) if state.turn else state
         return [*events, *super().take_steering(running)]
@@ -104,7 +104,7 @@ class EditSendsToTheEnd(Mutant):
 class EditedPromptsStartAsTheyWere(Mutant):
     breaks = "with other words"
 
-    def claim(self, state: State, claim: turn_progress_events.Claim) -> list[AnyEvent]:
+    def claim(self, state: State, claim: turn_event_builder.Claim) -> list[AnyEvent]:
         return _with_first_words(super().claim(state, claim), self.sent)
 
     def __init__(self) -> None:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from coderelay.protocol.calls import Unknown
 from coderelay.protocol.events import AnyEvent, CallEnded, CallStarted, Judged, MessageAdded, SessionClaimed
 from coderelay.protocol.ids import AskId
-from coderelay.session import turn_progress_events
+from coderelay.session import turn_event_builder
 from coderelay.session.state import CallState, State
-from coderelay.session.turn_progress_events import End, outcome_without_running
+from coderelay.session.turn_event_builder import End, outcome_without_running
 from tests.session.mutants import Mutant, started
 
 
@@ -18,7 +18,7 @@ class OthersStart(Mutant):
         """Each mutant chooses its own way; this one as the rules do. `rest` are the calls behind those due."""
         return due
 
-    def claim(self, state: State, claim: turn_progress_events.Claim) -> list[AnyEvent]:
+    def claim(self, state: State, claim: turn_event_builder.Claim) -> list[AnyEvent]:
         return self._choose(super().claim(state, claim), state.open_calls())
 
     def after_message(
@@ -120,7 +120,7 @@ class FirstEndEndsAll(Mutant):
 
     def after_calls(self, state: State, ends: Sequence[End], *, go_on: bool) -> list[AnyEvent]:
         over = {each.call_id for each in ends}
-        left = [each.call.id for each in turn_progress_events.calls_to_run(state) if each.call.id not in over]
+        left = [each.call.id for each in turn_event_builder.calls_to_run(state) if each.call.id not in over]
         also = [End(each, ends[0].outcome, ends[0].ms) for each in left]
         return super().after_calls(state, [*ends, *also], go_on=go_on)
 
@@ -146,7 +146,7 @@ class ClaimRepeatsTheReads(Mutant):
 
     breaks = "a call started twice"
 
-    def claim(self, state: State, claim: turn_progress_events.Claim) -> list[AnyEvent]:
+    def claim(self, state: State, claim: turn_event_builder.Claim) -> list[AnyEvent]:
         events, lost = super().claim(state, claim), _lost(state)
         if len(lost) < 2 or (state.turn is not None and state.turn.stop_requested):
             return events
@@ -156,7 +156,7 @@ class ClaimRepeatsTheReads(Mutant):
 class ClaimForgetsTheOthers(Mutant):
     breaks = "a lost call was left open"
 
-    def claim(self, state: State, claim: turn_progress_events.Claim) -> list[AnyEvent]:
+    def claim(self, state: State, claim: turn_event_builder.Claim) -> list[AnyEvent]:
         lost = _lost(state)
         if len(lost) < 2 or (state.turn is not None and state.turn.stop_requested):
             return super().claim(state, claim)

@@ -24,12 +24,12 @@ from coderelay.session import (
     background_command_events,
     decide,
     external_agent_calls,
-    turn_progress_events,
+    turn_event_builder,
     verbatim_agent_messages,
 )
 from coderelay.session.fold import apply
 from coderelay.session.next_action import Action, next_action
-from coderelay.session.settings_changes import Facts, configure
+from coderelay.session.settings_change_timing import Facts, configure
 from coderelay.session.state import CallState, PastTurn, State
 
 
@@ -79,8 +79,8 @@ class Rules:
     def end_background(self, state: State, number: BackgroundId, end: End) -> list[AnyEvent]:
         return background_command_events.end(state, number, end)
 
-    def claim(self, state: State, claim: turn_progress_events.Claim) -> list[AnyEvent]:
-        return turn_progress_events.claim(state, claim)
+    def claim(self, state: State, claim: turn_event_builder.Claim) -> list[AnyEvent]:
+        return turn_event_builder.claim(state, claim)
 
     def in_force(self, approvals: Iterable[Approval], cwd: str) -> tuple[Approval, ...]:
         return in_force(approvals, cwd)
@@ -98,7 +98,7 @@ class Rules:
         now: int,
         plan_ask: AskId | None,
     ) -> list[AnyEvent]:
-        return turn_progress_events.after_message(state, message, judged, final=final, now=now, plan_ask=plan_ask)
+        return turn_event_builder.after_message(state, message, judged, final=final, now=now, plan_ask=plan_ask)
 
     def with_grant(self, state: State, judged: Judged, call: Call) -> Judged:
         return external_agent_calls.with_grant(state, judged, call)
@@ -122,28 +122,28 @@ class Rules:
         return external_agent_calls.park(state)
 
     def together(self, state: State) -> list[CallState]:
-        return turn_progress_events.calls_to_run(state)
+        return turn_event_builder.calls_to_run(state)
 
-    def after_calls(self, state: State, ends: Sequence[turn_progress_events.End], *, go_on: bool) -> list[AnyEvent]:
-        return turn_progress_events.after_calls(state, ends, go_on=go_on)
+    def after_calls(self, state: State, ends: Sequence[turn_event_builder.End], *, go_on: bool) -> list[AnyEvent]:
+        return turn_event_builder.after_calls(state, ends, go_on=go_on)
 
     def ask_again(self, state: State, call_id: CallId, ask: PermissionAsk) -> list[AnyEvent]:
-        return turn_progress_events.ask_again(state, call_id, ask)
+        return turn_event_builder.ask_again(state, call_id, ask)
 
     def take_steering(self, state: State) -> list[AnyEvent]:
-        return turn_progress_events.take_steering(state)
+        return turn_event_builder.take_steering(state)
 
     def after_compaction(self, state: State, compacted: HistoryCompacted, *, now: int) -> list[AnyEvent]:
-        return turn_progress_events.after_compaction(state, compacted, now=now)
+        return turn_event_builder.after_compaction(state, compacted, now=now)
 
     def budget_ask(self, state: State, span: str, spent: float, limit: float) -> BudgetAsk | None:
         return budget_ask(state, span, spent, limit)
 
     def pause_for_ask(self, state: State, ask: BudgetAsk | OfferAsk) -> list[AnyEvent]:
-        return turn_progress_events.pause_for_ask(state, ask)
+        return turn_event_builder.pause_for_ask(state, ask)
 
     def close_turn(self, state: State, ending: Ending, *, now: int, error: str | None) -> list[AnyEvent]:
-        return turn_progress_events.close_turn(state, ending, now=now, error=error, mine=state.is_blocking)
+        return turn_event_builder.close_turn(state, ending, now=now, error=error, mine=state.is_blocking)
 
     def next_action(self, state: State) -> Action:
         return next_action(state)

@@ -18,7 +18,7 @@ from coderelay.protocol.events import (
     asks_in,
 )
 from coderelay.protocol.ids import AskId
-from coderelay.session.settings_changes import Facts
+from coderelay.session.settings_change_timing import Facts
 from coderelay.session.state import State
 from tests.session.mutants import Mutant
 from tests.session.played_session import NOBODY, TOO_LATE

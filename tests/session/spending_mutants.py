@@ -16,7 +16,7 @@ from coderelay.protocol.events import (
     TurnEnded,
 )
 from coderelay.protocol.ids import AskId
-from coderelay.session import turn_progress_events
+from coderelay.session import turn_event_builder
 from coderelay.session.next_action import Action, AskModel, Compact
 from coderelay.session.state import State
 from tests.session.mutants import Mutant
@@ -171,7 +171,7 @@ class BudgetAllowedEndsTheTurn(Mutant):
         asked = state.asks.get(command.ask)
         if not events or asked is None or not isinstance(asked.ask, BudgetAsk) or len(events) > 1:
             return events
-        return [*events, *turn_progress_events.close_turn(state, "done", now=0)]
+        return [*events, *turn_event_builder.close_turn(state, "done", now=0)]
 
 
 class BudgetPausesTwice(Mutant):

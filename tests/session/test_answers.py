@@ -40,7 +40,7 @@ from coderelay.session import decide
 from coderelay.session.fold import fold
 from coderelay.session.next_action import EndTurn, RunCall, Wait, next_action
 from coderelay.session.state import CallState, State
-from coderelay.session.turn_progress_events import outcome_without_running
+from coderelay.session.turn_event_builder import outcome_without_running
 from tests.outcomes import in_english
 from tests.session.generated_values import fitting, unfitting
 from tests.session.played_session import ANNE, BEN, NOBODY, SESSION, TOO_LATE, Play

@@ -35,7 +35,7 @@ from coderelay.protocol.ids import MessageId, PromptId
 from coderelay.session import decide
 from coderelay.session.fold import fold
 from coderelay.session.next_action import EndTurn, Rest, StartTurn, next_action
-from coderelay.session.settings_changes import configure
+from coderelay.session.settings_change_timing import configure
 from coderelay.session.state import State
 from tests.session.played_session import ANNE, BEN, FACTS, SESSION, Play
 from tests.session.proposed_calls import allowed, ask_of, asked

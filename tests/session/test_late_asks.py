@@ -12,7 +12,7 @@ from coderelay.protocol.ids import CallId, MessageId
 from coderelay.session.fold import fold
 from coderelay.session.model_messages import ToolMessage, transcript
 from coderelay.session.next_action import EndTurn, RunCall, Wait, next_action
-from coderelay.session.turn_progress_events import outcome_without_running
+from coderelay.session.turn_event_builder import outcome_without_running
 from tests.session.played_session import SESSION, Play
 from tests.session.proposed_calls import MAKE, Proposed, allowed, asked, denied, questions
 

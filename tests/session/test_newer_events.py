@@ -34,7 +34,7 @@ from coderelay.protocol.events import (
 from coderelay.protocol.external_agent_events import PartialBlock
 from coderelay.protocol.ids import BackgroundId, CallId, MachineId, MachineIdentity, MessageId, SessionId, TurnId
 from coderelay.protocol.projected_rows import Summary
-from coderelay.session import turn_progress_events
+from coderelay.session import turn_event_builder
 from coderelay.session.fold import fold
 from coderelay.session.next_action import next_action
 from coderelay.session.state import State
@@ -102,7 +102,7 @@ def whole_life() -> list[AnyEvent]:
     play.prompt("seven")
     play.claim("B", blocking=True)
     play.propose(asked("c9"))
-    play.write(turn_progress_events.attach(play.state, "theirs", "m", ("Bash",)), epoch=play.state.epoch)
+    play.write(turn_event_builder.attach(play.state, "theirs", "m", ("Bash",)), epoch=play.state.epoch)
     play.keep(play.kept("m9", results=("c9",)))
     play.park_turn()
     return play.events()

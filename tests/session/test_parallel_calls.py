@@ -19,7 +19,7 @@ from coderelay.protocol.ids import CallId
 from coderelay.session.fold import fold
 from coderelay.session.model_messages import ToolMessage, transcript
 from coderelay.session.next_action import EndTurn, RunCall, next_action
-from coderelay.session.turn_progress_events import calls_to_run, concurrent_calls
+from coderelay.session.turn_event_builder import calls_to_run, concurrent_calls
 from tests.session.played_session import SESSION, Play
 from tests.session.proposed_calls import COLOUR, MAKE, Proposed, broken, questions
 

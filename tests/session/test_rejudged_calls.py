@@ -6,7 +6,7 @@ from coderelay.protocol.asks import Allow, Deny, PermissionAsk
 from coderelay.protocol.calls import Denied, Finished, Unknown
 from coderelay.protocol.events import CallAsked, CallEnded, CallStarted, SessionClaimed
 from coderelay.protocol.ids import AskId, CallId, OwnerId, TurnId
-from coderelay.session import turn_progress_events
+from coderelay.session import turn_event_builder
 from coderelay.session.next_action import Wait, next_action
 from coderelay.session.state import CallState, State
 from tests.session.played_session import Play
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.quick
 NO = Denied("no longer")
 
 
-def against(**objections: Denied | PermissionAsk) -> turn_progress_events.Rejudge:
+def against(**objections: Denied | PermissionAsk) -> turn_event_builder.Rejudge:
     def rejudge(state: State, call: CallState) -> Denied | PermissionAsk | None:
         return objections.get(call.call.id)
 
@@ -54,9 +54,9 @@ def brief(events: list[object]) -> list[object]:
     return told
 
 
-def after_first(play: Play, rejudge: turn_progress_events.Rejudge) -> list[object]:
-    ends = [turn_progress_events.End(CallId("c1"), Finished("x"), 0)]
-    return brief([*turn_progress_events.after_calls(play.state, ends, go_on=True, rejudge=rejudge)])[1:]
+def after_first(play: Play, rejudge: turn_event_builder.Rejudge) -> list[object]:
+    ends = [turn_event_builder.End(CallId("c1"), Finished("x"), 0)]
+    return brief([*turn_event_builder.after_calls(play.state, ends, go_on=True, rejudge=rejudge)])[1:]
 
 
 def test_what_is_denied_by_now_ends_and_the_next_one_starts() -> None:
@@ -67,9 +67,9 @@ def test_what_is_denied_by_now_ends_and_the_next_one_starts() -> None:
 def test_what_must_be_asked_by_now_waits_and_all_behind_it() -> None:
     play = running(allowed("c1"), allowed("c2"), allowed("c3"))
     assert after_first(play, against(c2=ask("c2"), c3=NO)) == ["start c2", "ask c2"]
-    ends = [turn_progress_events.End(CallId("c1"), Finished("x"), 0)]
+    ends = [turn_event_builder.End(CallId("c1"), Finished("x"), 0)]
     play.write(
-        turn_progress_events.after_calls(play.state, ends, go_on=True, rejudge=against(c2=ask("c2"))),
+        turn_event_builder.after_calls(play.state, ends, go_on=True, rejudge=against(c2=ask("c2"))),
         epoch=play.state.epoch,
     )
     assert (next_action(play.state), play.state.owner) == (Wait(), None)
@@ -81,8 +81,8 @@ def test_what_must_be_asked_by_now_waits_and_all_behind_it() -> None:
 def test_a_claim_looks_again_at_what_it_starts_and_never_at_what_was_lost() -> None:
     play = running(allowed("c1"), allowed("c2"), allowed("c3"))
     rejudge = against(c1=NO, c2=NO)
-    claim = turn_progress_events.Claim(OwnerId("B"), 0, TurnId("t"), 9, (), rejudge=rejudge)
-    assert brief([*turn_progress_events.claim(play.state, claim)]) == [("c1", Unknown()), ("c2", NO), "start c3"]
+    claim = turn_event_builder.Claim(OwnerId("B"), 0, TurnId("t"), 9, (), rejudge=rejudge)
+    assert brief([*turn_event_builder.claim(play.state, claim)]) == [("c1", Unknown()), ("c2", NO), "start c3"]
 
 
 def test_what_nobody_allowed_needs_no_second_look() -> None:
@@ -90,5 +90,5 @@ def test_what_nobody_allowed_needs_no_second_look() -> None:
     first, second = (each.id for each in play.state.open_asks())
     play.decide_on(first, Allow())
     play.decide_on(second, Deny())
-    claim = turn_progress_events.Claim(OwnerId("B"), 0, TurnId("t"), 9, (), rejudge=against(c2=ask("c2")))
-    assert brief([*turn_progress_events.claim(play.state, claim)]) == ["start c1"]
+    claim = turn_event_builder.Claim(OwnerId("B"), 0, TurnId("t"), 9, (), rejudge=against(c2=ask("c2")))
+    assert brief([*turn_event_builder.claim(play.state, claim)]) == ["start c1"]

@@ -11,7 +11,7 @@ from coderelay.protocol.events import ApprovalGranted, EnvironmentSetUp, Recorde
 from coderelay.protocol.ids import CallId, SessionId
 from coderelay.protocol.session_setting_values import Mode, Preset
 from coderelay.session import decide
-from coderelay.session.settings_changes import Facts, configure
+from coderelay.session.settings_change_timing import Facts, configure
 from coderelay.session.state import State
 from tests.session.comparable_summary import of_row, of_state
 from tests.session.generated_values import BEYOND

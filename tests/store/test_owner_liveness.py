@@ -12,8 +12,8 @@ import pytest
 
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.ids import OwnerId
-from coderelay.store.owner_liveness import Alive, Dead
 from coderelay.store.owner_liveness_by_file_lock import FileOwners
+from coderelay.store.owner_liveness_interface import Alive, Dead
 from tests.house import story
 
 

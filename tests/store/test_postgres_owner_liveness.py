@@ -9,7 +9,7 @@ import pytest
 from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.ids import OwnerId
-from coderelay.store.owner_liveness import Alive, Dead
+from coderelay.store.owner_liveness_interface import Alive, Dead
 from coderelay.store.postgres.owner_liveness import PostgresOwners
 from coderelay.store.postgres.store import PostgresStore
 from tests.house import story

@@ -6,7 +6,7 @@ from coderelay.protocol.ids import SessionId
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ShowSession
 from coderelay.surfaces.web.all_sessions_broadcast import BroadcastOptions
-from coderelay.surfaces.web.outgoing_server_events import resume_command
+from coderelay.surfaces.web.outgoing_event_json import resume_command
 from coderelay.testing.scripted_external_agent import Fails
 from tests.blocking.scene import blocking_house, steps
 from tests.house import story

@@ -67,8 +67,7 @@ class ConfiguredAndLentServers:
 
     def describe(self, server: LentServer, cwd: str) -> ServerDescription:
         """What a person is told of a server before it is used."""
-        from coderelay.tools.mcp.secrets_in_server_settings import secrets_of, where_shown
-        from coderelay.tools.mcp.server_settings_interface import mark_of
+        from coderelay.tools.mcp.server_settings import mark_of, secrets_of, where_shown
 
         self._secrets.add(secrets_of(server))
         return ServerDescription(mark_of(server, cwd), self._secrets.hide(where_shown(server)))

@@ -15,8 +15,7 @@ from coderelay.cli.startup.event_loop_and_ctrl_c import INTERRUPTED, is_ignored,
 from coderelay.cli.startup.localized_argument_parser import HelpText, LocalizedArgumentParser
 from coderelay.cli.startup.open_app import new_app
 from coderelay.client.client import EDITOR, Client
-from coderelay.client.error_text import error_in_words
-from coderelay.client.i18n import t
+from coderelay.client.i18n import error_in_words, t
 from coderelay.protocol.errors import CoderError
 from coderelay.surfaces.editor.acp_methods import AcpMethods
 from coderelay.wire.stream_transport import StreamTransport

@@ -163,7 +163,7 @@ def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
 def _why_not_in(folder: str) -> str:
     """Why `coder` may not start in this broad folder; empty if the person has agreed to it."""
     from coderelay.cli.startup.home_folder_consent import check_broad_folder  # few people start there
-    from coderelay.client.error_text import error_in_words
+    from coderelay.client.i18n import error_in_words
     from coderelay.protocol.errors import CoderError
 
     try:

@@ -13,8 +13,7 @@ from coderelay.cli.startup.event_loop_and_ctrl_c import run_loop
 from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser
 from coderelay.cli.startup.open_app import new_app
 from coderelay.cli.startup.real_folder_path import real_folder
-from coderelay.client.error_text import error_in_words
-from coderelay.client.i18n import retell, t
+from coderelay.client.i18n import error_in_words, retell, t
 from coderelay.config.config_paths import person_file
 from coderelay.config.display_path import display_path, escaped
 from coderelay.config.edit_config import add_server, remove_server

@@ -9,8 +9,7 @@ import time
 from coderelay.cli.startup.event_loop_and_ctrl_c import CtrlCAsException
 from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser
 from coderelay.cli.startup.python_gc import enable_garbage_collection
-from coderelay.client.error_text import error_in_words
-from coderelay.client.i18n import retell, t
+from coderelay.client.i18n import error_in_words, retell, t
 from coderelay.client.typed_answer_parser import agrees
 from coderelay.models.known_providers import KNOWN
 from coderelay.models.local.downloadable_weights import Download, find_offer, offers

@@ -13,9 +13,8 @@ from coderelay.cli.startup.home_folder_consent import broad_in_words
 from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser
 from coderelay.cli.startup.open_app import new_app, run_with_app
 from coderelay.cli.startup.real_folder_path import is_broad, real_folder
-from coderelay.client.error_text import error_in_words
 from coderelay.client.find_session import session_by_id
-from coderelay.client.i18n import retell, t
+from coderelay.client.i18n import error_in_words, retell, t
 from coderelay.client.permission_ask_text import approval_in_words
 from coderelay.client.typed_answer_parser import agrees
 from coderelay.config.display_path import display_path, escaped

@@ -13,11 +13,10 @@ from coderelay.cli.startup.event_loop_and_ctrl_c import CtrlCAsException
 from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser
 from coderelay.cli.startup.open_app import run_with_app
 from coderelay.cli.startup.real_folder_path import real_folder
-from coderelay.client.changed_files_text import changed_line
+from coderelay.client.commands.diff_undo_rewind import changed_line
 from coderelay.client.commands.tasks_and_ps import background_line
-from coderelay.client.error_text import error_in_words
 from coderelay.client.find_session import session_by_id
-from coderelay.client.i18n import retell, speak, t
+from coderelay.client.i18n import error_in_words, retell, speak, t
 from coderelay.client.text_width import padded
 from coderelay.client.views.cowork_message_parser import blocks_of, read_message, result_content
 from coderelay.config.display_path import display_path

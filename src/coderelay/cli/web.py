@@ -10,13 +10,11 @@ from typing import Any
 
 from coderelay.app import App
 from coderelay.cli.startup.current_person import current_person
-from coderelay.cli.startup.event_loop_and_ctrl_c import INTERRUPTED, run_loop
+from coderelay.cli.startup.event_loop_and_ctrl_c import INTERRUPTED, run_loop, stop_on_signals
 from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentParser, port_number
 from coderelay.cli.startup.open_app import new_app
-from coderelay.cli.startup.server_stop_signals import stop_on_signals
 from coderelay.client.client import Capabilities
-from coderelay.client.error_text import error_in_words
-from coderelay.client.i18n import t
+from coderelay.client.i18n import error_in_words, t
 from coderelay.config.settings import WebConfig
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.translatable import say

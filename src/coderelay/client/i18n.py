@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from contextvars import ContextVar, Token
 
     from coderelay.protocol.bilingual_text import Localized
+    from coderelay.protocol.errors import CoderError
     from coderelay.protocol.translatable import Translatable
 
 _of_process = "en"
@@ -87,3 +88,8 @@ def _context() -> "ContextVar[str]":
 
         _of_context = ContextVar("language", default="")
     return _of_context
+
+
+def error_in_words(error: "CoderError") -> str:
+    """The message and the hint of an error, in the language of the reader."""
+    return "\n".join(retell(part) for part in (error.message, error.hint) if part)

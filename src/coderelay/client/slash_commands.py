@@ -39,7 +39,7 @@ from coderelay.client.commands.slash_command import GROUPS, Context, RememberMod
 from coderelay.client.i18n import speaking, t
 from coderelay.client.slash_command_help_and_completion import unknown_command
 from coderelay.client.slash_results import ChangedFiles, RewoundTurns, SlashResult, SwitchedSession
-from coderelay.client.typed_line import PromptToSend, Slash
+from coderelay.client.typed_line import PromptToSend, Slash, classify
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import PromptId, SessionId
@@ -167,3 +167,21 @@ def _begins_with_path(line: str) -> bool:
     """Whether the line begins with an existing path other than `/`."""
     path = _PATH.match(line)
     return path is not None and path[0].strip("/") != "" and os.path.exists(re.sub(r"\\(.)", r"\1", path[0]))
+
+
+async def remote_command(client: Client, session: SessionId, text: str) -> Slash | None:
+    """The command that a text stands for, or None if it is a prompt."""
+    slash = classify(text) if text.startswith("/") else None
+    if not isinstance(slash, Slash):
+        return None
+    if slash.name in names_for(client.capabilities):
+        return slash
+    known = await client.get(ListCommands(session))
+    return slash if any(each.name == slash.name for each in known.found) else None
+
+
+async def run_remote_command(
+    client: Client, session: SessionId, by: By, slash: Slash, on_prompt: Callable[[PromptId], None] = lambda _: None
+) -> SlashResult:
+    """Like SessionCommands.run. Nothing is written into the configuration of the machine."""
+    return await SessionCommands(client, session, by, lambda cwd, model: None, on_prompt).run(slash)

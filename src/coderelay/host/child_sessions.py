@@ -29,7 +29,7 @@ from coderelay.protocol.modes import mode_spec, stricter_mode
 from coderelay.protocol.translatable import join_texts, say, with_template
 from coderelay.session import background_command_events
 from coderelay.session.children import AGENT, TASK, children, is_at_rest, open_tasks, task_prompt
-from coderelay.session.settings_changes import Facts, configure
+from coderelay.session.settings_change_timing import Facts, configure
 from coderelay.session.state import BackgroundCommand, SessionSettings, State
 
 MOST_AT_WORK = 8

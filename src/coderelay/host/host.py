@@ -142,7 +142,9 @@ class Host:
 
             return await fork_session(loaded, command, self.context)
         if isinstance(command, SetSetting | TrustFolder):
-            from coderelay.host.settings_and_trust import change_person_file  # imported late: people seldom do this
+            from coderelay.host.change_settings_and_trust import (
+                change_person_file,  # imported late: people seldom do this
+            )
 
             return change_person_file(loaded, command, self.context, capabilities)
         if isinstance(command, MoveSession):
@@ -183,7 +185,7 @@ class Host:
                 folder = query.cwd if query.session is None else await self._folder(query.session)
                 return self.context.folders.settings_shown(can_run.existing_folder(folder or ""))
             case ShowTrust():
-                from coderelay.host.settings_and_trust import (
+                from coderelay.host.change_settings_and_trust import (
                     untrusted_in,  # imported late: people seldom ask for this
                 )
 

@@ -42,7 +42,7 @@ from coderelay.protocol.ids import AskId
 from coderelay.protocol.session_setting_values import Preset
 from coderelay.protocol.translatable import say
 from coderelay.session import decide
-from coderelay.session.settings_changes import Facts, configure
+from coderelay.session.settings_change_timing import Facts, configure
 from coderelay.session.state import State
 
 _BY_HOST = "the host does this one itself"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from coderelay.protocol.ids import OwnerId
-from coderelay.store.owner_liveness import Dead, Owners
+from coderelay.store.owner_liveness_interface import Dead, Owners
 
 STILL_SECONDS = 15.0
 _MOST_BETWEEN_LOOKS = 1.0

@@ -23,7 +23,7 @@ from coderelay.protocol.ids import BackgroundId, CallId, OwnerId, TurnId, new_id
 from coderelay.protocol.live_updates import Notice
 from coderelay.protocol.session_setting_values import Persistence
 from coderelay.protocol.wall_clock import now
-from coderelay.session import background_command_events, external_agent_calls, shell_turns, turn_progress_events
+from coderelay.session import background_command_events, external_agent_calls, shell_turns, turn_event_builder
 from coderelay.session.children import open_tasks, stop_orphan
 from coderelay.session.next_action import EndTurn, needs_owner, next_action
 from coderelay.session.state import State
@@ -148,7 +148,7 @@ class Worker:
         me: OwnerId,
         tree: str,
         gone: Sequence[BackgroundId],
-        rejudge: turn_progress_events.Rejudge | None,
+        rejudge: turn_event_builder.Rejudge | None,
         children: Mapping[CallId, Outcome],
     ) -> list[AnyEvent]:
         """The events of the claim; none if the session has changed since it was looked at. `tree` is the snapshot of
@@ -159,9 +159,9 @@ class Worker:
             return []
         agent, settings = None if shell_turns.is_next(state) else self._agent(state), state.settings
         tools = agent.describe(settings).tools if agent is not None and settings is not None else ()
-        events = turn_progress_events.claim(
+        events = turn_event_builder.claim(
             state,
-            turn_progress_events.Claim(
+            turn_event_builder.Claim(
                 owner=me,
                 now=now(),
                 turn_id=TurnId(new_id()),
@@ -264,7 +264,7 @@ class Worker:
                 return []
             ending, text = _ending(next_action(state), error and self._context.secrets.hide(error))
             never_run, mine = turn.never_run(), state.is_blocking
-            return turn_progress_events.close_turn(
+            return turn_event_builder.close_turn(
                 state, ending, now=now(), error=text, tree=tree, mine=mine, never_run=never_run
             )
 
@@ -305,7 +305,7 @@ def _ending(action: object, error: str | None) -> tuple[Ending, str | None]:
         case EndTurn(stopped=True):
             return "stopped", None
         case EndTurn():
-            return "step_limit", turn_progress_events.STEP_LIMIT
+            return "step_limit", turn_event_builder.STEP_LIMIT
         case _:
             return "failed", error or "the agent ended without finishing its turn"
 

@@ -19,7 +19,7 @@ from coderelay.protocol.ids import CallId, OwnerId, SessionId, TurnId, new_ask_i
 from coderelay.protocol.live_updates import Live, Notice, TextDelta, ThinkingDelta
 from coderelay.protocol.translatable import with_template
 from coderelay.protocol.wall_clock import now
-from coderelay.session import turn_progress_events, verbatim_agent_messages
+from coderelay.session import turn_event_builder, verbatim_agent_messages
 from coderelay.session.next_action import Action, Wait, next_action
 from coderelay.session.state import OpenTurn, SessionSettings, State
 from coderelay.session.unfinished_call_outcomes import outcome_without_running
@@ -152,10 +152,12 @@ class AgentTurn:
         return None if self._is_shell else self._context.folders.of(self.settings.cwd).hooks
 
     async def attach(self, agent_session_id: str, model: str = "", tools: tuple[str, ...] = ()) -> None:
-        await self._write(lambda state: turn_progress_events.attach(state, agent_session_id, model, tools))
+        await self._write(lambda state: turn_event_builder.attach(state, agent_session_id, model, tools))
 
     async def keep(self, messages: Sequence[str], form: str = "cowork") -> None:
-        from coderelay.host.raw_agent_message import raw_message_event  # imported late: few agents need this
+        from coderelay.host.verbatim_agent_message_event import (
+            raw_message_event,  # imported late: few agents need this
+        )
 
         kept = [raw_message_event(self.id, each, form, self._context.secrets.hide) for each in messages]
         self._finish_partials()
@@ -177,7 +179,7 @@ class AgentTurn:
 
     async def take_steering(self) -> None:
         if any(each.steer for each in self.state.queue):
-            await self._write(turn_progress_events.take_steering)
+            await self._write(turn_event_builder.take_steering)
 
     async def may_spend(self) -> bool:
         if not self._is_mine(self.state):
@@ -185,14 +187,14 @@ class AgentTurn:
         ask = await self._context.spending.ask(self.state, now()) or self._offer()
         if ask is not None:
             await self._leave_files()
-            await self._write(lambda state: turn_progress_events.pause_for_ask(state, ask))
+            await self._write(lambda state: turn_event_builder.pause_for_ask(state, ask))
         return ask is None
 
     def _offer(self) -> OfferAsk | None:
         return self._context.lending.ask(self.state)
 
     async def compact(self, compacted: HistoryCompacted) -> None:
-        await self._write(lambda state: turn_progress_events.after_compaction(state, compacted, now=now()))
+        await self._write(lambda state: turn_event_builder.after_compaction(state, compacted, now=now()))
 
     async def add(self, message: MessageAdded, needs: Sequence[Need], *, final: bool) -> None:
         self._finish_partials()
@@ -206,7 +208,7 @@ class AgentTurn:
         except asyncio.CancelledError:
             if self.is_stopped:  # the message is kept; nothing follows from it
                 await self._write(
-                    lambda state: turn_progress_events.after_message(state, message, judged, final=final, now=now())
+                    lambda state: turn_event_builder.after_message(state, message, judged, final=final, now=now())
                 )
             raise
         if any(each.ask is not None for each in judged):
@@ -214,7 +216,7 @@ class AgentTurn:
         tree = await files_left(self.state, self._context.turn_files) if final else ""
 
         def decide(state: State) -> list[AnyEvent]:
-            return turn_progress_events.after_message(
+            return turn_event_builder.after_message(
                 state, message, judged, final=final, now=now(), plan_ask=plan_ask, tree=tree, why_go_on=why_go_on
             )
 
@@ -224,7 +226,7 @@ class AgentTurn:
         hooks = self._hooks
         why_go_on = await hooks.run_stop_hooks(self, None) if hooks is not None else ""
         tree = await files_left(self.state, self._context.turn_files)
-        await self._write(lambda state: turn_progress_events.finish(state, now=now(), tree=tree, why_go_on=why_go_on))
+        await self._write(lambda state: turn_event_builder.finish(state, now=now(), tree=tree, why_go_on=why_go_on))
 
     async def with_hook_feedback(self, call: Call, need: Need, finished: Finished) -> Finished:
         """The result of a call that has just succeeded, with the feedback of hooks."""
@@ -285,7 +287,7 @@ class AgentTurn:
                 assert mine, "started by another owner: never to be run again"
                 return []
             assert all(outcome_without_running(each) is None for each in known), "not allowed to run"
-            return turn_progress_events.start_next(state, look)
+            return turn_event_builder.start_next(state, look)
 
         await self._write(decide)
         return [call for call in calls if self.state.calls[call.id].started_epoch == self.epoch]
@@ -299,7 +301,7 @@ class AgentTurn:
             await self._ask_again(alone.call, alone.outcome.message)
             return
         ends = [
-            turn_progress_events.End(each.call.id, self._context.secrets.hide_outcome(each.ended()), each.ms)
+            turn_event_builder.End(each.call.id, self._context.secrets.hide_outcome(each.ended()), each.ms)
             for each in running
         ]
         cut = any(isinstance(end.outcome, Stopped | Unknown) for end in ends) or any(each.cut for each in running)
@@ -309,11 +311,11 @@ class AgentTurn:
             if self._background is not None:
                 self._background.drop_unrecorded()
 
-    async def _write_ends(self, ends: Sequence[turn_progress_events.End], *, go_on: bool) -> None:
+    async def _write_ends(self, ends: Sequence[turn_event_builder.End], *, go_on: bool) -> None:
         look = await self._context.judging.rejudge(self.state)
 
         def decide(state: State) -> list[AnyEvent]:
-            return turn_progress_events.after_calls(state, ends, go_on=go_on, rejudge=look)
+            return turn_event_builder.after_calls(state, ends, go_on=go_on, rejudge=look)
 
         if self._is_mine(self.state) and any(isinstance(each, CallAsked) for each in decide(self.state)):
             await self._leave_files()
@@ -328,7 +330,7 @@ class AgentTurn:
         known = self.state.calls[call.id]
         ask = PermissionAsk(new_ask_id(self.session), call.id, known.judged.need, reason)
         await self._leave_files()
-        await self._write(lambda state: turn_progress_events.ask_again(state, call.id, ask))
+        await self._write(lambda state: turn_event_builder.ask_again(state, call.id, ask))
 
     def _finish_partials(self) -> None:
         if self._partials is not None:

@@ -55,7 +55,7 @@ from coderelay.protocol.usage_and_cost import Usage, plus
 from coderelay.session import verbatim_agent_messages
 from coderelay.session.background_command_events import over_topic
 from coderelay.session.history_undo_and_clear import clear, leave_behind, see, undo
-from coderelay.session.settings_changes import first_settings, joined, values, without
+from coderelay.session.settings_change_timing import first_settings, joined, values, without
 from coderelay.session.state import (
     AskState,
     BackgroundCommand,

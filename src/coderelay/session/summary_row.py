@@ -35,7 +35,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.projected_rows import Phase, Summary, day_of, title_from
 from coderelay.protocol.usage_and_cost import Usage, plus
-from coderelay.session.settings_changes import joined, values, without
+from coderelay.session.settings_change_timing import joined, values, without
 
 _PROMPT_CHARS = 2000
 

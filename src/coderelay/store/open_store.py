@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from coderelay.store.owner_liveness import Owners
 from coderelay.store.owner_liveness_by_file_lock import FileOwners
+from coderelay.store.owner_liveness_interface import Owners
 from coderelay.store.sqlite.store import SqliteStore
 from coderelay.store.store import Projection, Store
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.ids import OwnerId, new_id
 from coderelay.protocol.translatable import say
-from coderelay.store.owner_liveness import Alive, Dead
+from coderelay.store.owner_liveness_interface import Alive, Dead
 
 Lock = Callable[[int, bool], bool]
 """Locks a file, exclusively (`alone`) or shared. Returns False if another holder prevents it. Raises OSError where

@@ -25,7 +25,7 @@ from coderelay.protocol.query_results import SkillShown
 from coderelay.protocol.translatable import say
 from coderelay.session.model_messages import Message, Transcript, UserMessage, with_notes
 from coderelay.session.state import State
-from coderelay.session.turn_progress_events import calls_to_run
+from coderelay.session.turn_event_builder import calls_to_run
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
 

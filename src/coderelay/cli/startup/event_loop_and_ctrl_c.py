@@ -13,6 +13,7 @@ import signal
 
 TYPE_CHECKING = False  # like typing.TYPE_CHECKING; `--help` would wait for typing to load
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable, Coroutine
     from typing import Any, TypeVar
 
@@ -97,3 +98,24 @@ def run_loop(work: "Coroutine[Any, Any, T]") -> "T":
 def _on_ctrl_c(handler: "Callable[..., object]") -> None:
     if not _IS_CTRL_C_IGNORED:
         signal.signal(signal.SIGINT, handler)
+
+
+def stop_on_signals() -> "asyncio.Event":
+    """The first signal ends the server in order, a second one at once."""
+    import asyncio
+
+    from coderelay.surfaces import nonblocking_standard_streams
+
+    stopped = asyncio.Event()
+
+    def stop() -> None:
+        nonblocking_standard_streams.hurry()
+        if stopped.is_set():
+            os._exit(INTERRUPTED)
+        stopped.set()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if not is_ignored(number):
+            loop.add_signal_handler(number, stop)
+    return stopped

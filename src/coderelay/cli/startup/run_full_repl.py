@@ -11,8 +11,7 @@ from coderelay.cli.startup.current_person import current_person
 from coderelay.cli.startup.open_app import new_app, restored_files_message
 from coderelay.cli.startup.untrusted_notice import untrusted_everything
 from coderelay.client.client import AT_THE_MACHINE, Client
-from coderelay.client.error_text import error_in_words
-from coderelay.client.i18n import retell
+from coderelay.client.i18n import error_in_words, retell
 from coderelay.config.edit_config import remember_model
 from coderelay.host.host import Host
 from coderelay.protocol.asks import By

@@ -18,8 +18,7 @@ from coderelay.cli.startup.open_app import new_app, restored_files_message
 from coderelay.cli.startup.untrusted_notice import untrusted_everything, untrusted_settings
 from coderelay.client.auto_answer import Unattended
 from coderelay.client.client import AT_THE_MACHINE, Client
-from coderelay.client.error_text import error_in_words
-from coderelay.client.i18n import retell, t
+from coderelay.client.i18n import error_in_words, retell, t
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import SessionId

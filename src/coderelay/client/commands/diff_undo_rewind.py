@@ -4,11 +4,10 @@ import os
 import re
 import time
 
-from coderelay.client.changed_files_text import changed_line
 from coderelay.client.commands.slash_command import FILES, ONLY_SHOWS, Context, SlashCommand
-from coderelay.client.error_text import error_in_words
-from coderelay.client.i18n import retell, t
+from coderelay.client.i18n import error_in_words, retell, t
 from coderelay.client.slash_results import ChangedFiles, RewoundTurns
+from coderelay.client.text_width import padded, width_of
 from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import Undone, UndoTurn
 from coderelay.protocol.errors import BadInput, CoderError
@@ -149,3 +148,12 @@ def _header(change: FileChange) -> str:
 
 def _is_about(change: FileChange, path: str) -> bool:
     return any(name == path or name.startswith(f"{path}/") for name in change.names)
+
+
+_KINDS = ("added", "modified", "deleted", "renamed")
+
+
+def changed_line(change: FileChange) -> str:
+    name = f"{change.was} → {change.path}" if change.was else change.path
+    size = t("binary") if change.binary else f"+{change.added} -{change.deleted}"
+    return f"{padded(t(change.kind), 8)} {' ' * (9 - width_of(size))}{size}  {name}"

@@ -2,10 +2,10 @@
 
 from coderelay import __version__
 from coderelay.client.client import Client
+from coderelay.client.commands.permissions import profile_in_words, unconfined_note
 from coderelay.client.commands.slash_command import ONLY_SHOWS, SHOW, Context, SlashCommand
 from coderelay.client.i18n import retell, t
 from coderelay.client.permission_ask_text import sandbox_in_words
-from coderelay.client.permissions_overview_text import profile_in_words, unconfined_note
 from coderelay.client.text_width import padded, width_of
 from coderelay.client.todo_text import todo_lines
 from coderelay.protocol.bilingual_text import Localized

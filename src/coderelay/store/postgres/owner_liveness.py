@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.ids import OwnerId, new_id
-from coderelay.store.owner_liveness import Alive, Dead
+from coderelay.store.owner_liveness_interface import Alive, Dead
 from coderelay.store.postgres.connection import (
     PATIENCE_SECONDS,
     Connection,

@@ -26,8 +26,7 @@ from coderelay.acp.request_params import (
 )
 from coderelay.acp.update_payloads import Fields
 from coderelay.client.client import Client
-from coderelay.client.error_text import error_in_words
-from coderelay.client.i18n import t
+from coderelay.client.i18n import error_in_words, t
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession, CreateSession, DeleteSession
 from coderelay.protocol.errors import BadInput, CannotRun, CoderError, UnknownSession
@@ -38,12 +37,12 @@ from coderelay.protocol.session_setting_values import Mode
 from coderelay.surfaces.editor.connection_context import ConnectionContext
 from coderelay.surfaces.editor.editor_session import EditorSession
 from coderelay.surfaces.editor.iflow_dialect import IflowDialect
-from coderelay.surfaces.editor.lent_servers import lent_servers
 from coderelay.surfaces.editor.new_session_settings import (
     absolute_folder,
     accepted_settings,
     additional_folders,
     folders_to_confirm,
+    lent_servers,
 )
 from coderelay.surfaces.editor.standard_acp_dialect import Dialect
 from coderelay.wire.errors import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RpcError

@@ -7,12 +7,14 @@ from contextlib import aclosing
 
 from coderelay.acp.request_params import NOT_FOUND, ContentBlock
 from coderelay.acp.update_payloads import Fields, chunk, text_block, usage
-from coderelay.client.error_text import error_in_words
+from coderelay.client.client import Client
 from coderelay.client.follow_with_subagents import join_family
-from coderelay.client.i18n import retell, t
+from coderelay.client.i18n import error_in_words, localize, retell, t
 from coderelay.client.lent_resource_types import Lent, LentServer
-from coderelay.client.remote_slash_commands import remote_command
-from coderelay.client.typed_line import PromptToSend
+from coderelay.client.slash_commands import COMMANDS, names_for, remote_command, run_remote_command
+from coderelay.client.slash_results import ChangedFiles, RewoundTurns, SwitchedSession
+from coderelay.client.typed_line import PromptToSend, Slash
+from coderelay.protocol.asks import By
 from coderelay.protocol.commands import OpenSession, RecallPrompt, SendPrompt, StopTurn
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.events import (
@@ -27,14 +29,14 @@ from coderelay.protocol.events import (
     TurnStarted,
     asks_in,
 )
-from coderelay.protocol.ids import PromptId, TurnId, new_id
+from coderelay.protocol.ids import PromptId, SessionId, TurnId, new_id
 from coderelay.protocol.live_updates import Live
 from coderelay.protocol.projected_rows import Summary
-from coderelay.protocol.queries import ShowContext, ShowHost, ShowSession
+from coderelay.protocol.queries import ListCommands, ShowContext, ShowHost, ShowSession
 from coderelay.protocol.session_setting_values import Mode
+from coderelay.protocol.visible_text import visible
 from coderelay.surfaces.editor.config_options import ConfigOptions
 from coderelay.surfaces.editor.connection_context import ConnectionContext
-from coderelay.surfaces.editor.editor_commands import available_commands, run_command
 from coderelay.surfaces.editor.editor_files import EditorFiles
 from coderelay.surfaces.editor.permission_requests import PermissionRequests
 from coderelay.surfaces.editor.prompt_content import prompt_content
@@ -330,3 +332,32 @@ def _stop_reason(event: TurnEnded) -> str | RpcError:
             return "max_turn_requests"
         case "done":
             return event.stop_reason
+
+
+async def available_commands(client: Client, session: SessionId) -> list[Fields]:
+    usable = [each for each in COMMANDS if each.offered and each.name in names_for(client.capabilities)]
+    built_in = [_fields(each.name, localize(each.text), each.hint) for each in usable]
+    names = {each["name"] for each in built_in}
+    found = (await client.get(ListCommands(session))).found
+    return built_in + [_fields(each.name, each.description, each.hint) for each in found if each.name not in names]
+
+
+async def run_command(
+    client: Client, session: SessionId, by: By, slash: Slash, on_prompt: Callable[[PromptId], None]
+) -> PromptToSend | str:
+    """Run a command. The result is a prompt to send, or what the person is told."""
+    result = await run_remote_command(client, session, by, slash, on_prompt)
+    match result:
+        case PromptToSend() | str():
+            return result
+        case ChangedFiles():
+            return str(result)
+        case SwitchedSession() | RewoundTurns():
+            return result.told
+        case _:
+            return ""
+
+
+def _fields(name: str, text: str, hint: str) -> Fields:
+    given = {"input": {"hint": visible(hint)}} if hint else {}
+    return {"name": name, "description": visible(text), **given}

@@ -5,8 +5,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 
 from coderelay.client.client import Client
-from coderelay.client.error_text import error_in_words
-from coderelay.client.i18n import localize, speaking
+from coderelay.client.i18n import error_in_words, localize, speaking
 from coderelay.protocol.asks import Ask, Decision
 from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import Answered

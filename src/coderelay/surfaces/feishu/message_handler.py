@@ -6,8 +6,7 @@ import unicodedata
 from typing import Protocol
 
 from coderelay.client.client import Client
-from coderelay.client.error_text import error_in_words
-from coderelay.client.i18n import localize, retell, speaking
+from coderelay.client.i18n import error_in_words, localize, retell, speaking
 from coderelay.protocol.asks import Allow, Ask, Decision, Deny, PlanAsk, PlanDecision, QuestionAsk
 from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import Answered, CreateSession, DeleteSession

@@ -16,7 +16,7 @@ from coderelay.surfaces.feishu.card_outbox_interface import CardOutbox, ChatPlac
 from coderelay.surfaces.feishu.chat_records import ChatRecords, SessionPlace
 from coderelay.surfaces.feishu.session_cards import QUEUED, AskGroup, SessionCards
 from coderelay.surfaces.feishu.session_client import SessionClient
-from coderelay.surfaces.feishu.session_updates import TurnOver
+from coderelay.surfaces.feishu.session_updates_from_log import TurnOver
 
 
 class SessionCardUpdater:

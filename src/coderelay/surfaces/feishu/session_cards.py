@@ -18,7 +18,7 @@ from coderelay.protocol.visible_text import visible
 from coderelay.surfaces.feishu.access_rules import VIA
 from coderelay.surfaces.feishu.ask_cards import MOST_IN_A_BATCH, Closed
 from coderelay.surfaces.feishu.card_layout import Layout, split
-from coderelay.surfaces.feishu.session_updates import (
+from coderelay.surfaces.feishu.session_updates_from_log import (
     AskClosed,
     CallBegan,
     CallOver,

@@ -25,7 +25,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import AskId, PromptId, SessionId, new_id
 from coderelay.protocol.queries import ListAsks, ShowSession
-from coderelay.surfaces.feishu.session_updates import Message, SessionUpdatesFromLog
+from coderelay.surfaces.feishu.session_updates_from_log import Message, SessionUpdatesFromLog
 
 
 class InStream(Struct, frozen=True):

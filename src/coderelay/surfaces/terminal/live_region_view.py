@@ -14,8 +14,7 @@ from coderelay.surfaces.terminal.ask_and_prompt_queues import AskQueue, WaitingP
 from coderelay.surfaces.terminal.ask_menu import AskMenu
 from coderelay.surfaces.terminal.drawing.ansi_styles import without_colours
 from coderelay.surfaces.terminal.drawing.sanitizing import printable
-from coderelay.surfaces.terminal.drawing.short_path import short_path
-from coderelay.surfaces.terminal.drawing.width_and_truncation import cut, width_of
+from coderelay.surfaces.terminal.drawing.width_and_truncation import cut, short_path, width_of
 from coderelay.surfaces.terminal.picker import Picker
 from coderelay.surfaces.terminal.session_renderer import SessionRenderer
 

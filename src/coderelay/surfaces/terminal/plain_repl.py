@@ -16,10 +16,9 @@ from typing import Literal
 from coderelay.client.ask_view import choices, full_text
 from coderelay.client.auto_answer import AutoAnswer, Unattended
 from coderelay.client.client import Client
-from coderelay.client.error_text import error_in_words
 from coderelay.client.exit_once_only_asks_remain import ExitDecision
 from coderelay.client.follow_with_subagents import Events, join_family
-from coderelay.client.i18n import retell, t
+from coderelay.client.i18n import error_in_words, retell, t
 from coderelay.client.permission_ask_text import sandbox_in_words
 from coderelay.client.slash_commands import NAMES, RememberModel, SessionCommands
 from coderelay.client.slash_results import (

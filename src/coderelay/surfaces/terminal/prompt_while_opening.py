@@ -7,7 +7,7 @@ from typing import Protocol
 
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
-from coderelay.surfaces.terminal.drawing.short_path import short_path
+from coderelay.surfaces.terminal.drawing.width_and_truncation import short_path
 from coderelay.surfaces.terminal.screen import Screen
 
 _DIM, _BOLD, _PLAIN = "\x1b[2m", "\x1b[1m", "\x1b[0m"

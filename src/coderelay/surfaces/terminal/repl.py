@@ -8,8 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 from prompt_toolkit.buffer import Buffer
 
-from coderelay.client.error_text import error_in_words
-from coderelay.client.i18n import t
+from coderelay.client.i18n import error_in_words, t
 from coderelay.client.slash_results import LeftSession, SwitchedSession
 from coderelay.protocol.commands import Accepted, ConfigureSession, RecallPrompt, StopTurn, WriteSnapshot
 from coderelay.protocol.errors import CoderError, StoreFailed

@@ -3,12 +3,12 @@
 import os
 import time
 
-from coderelay.client.changed_files_text import changed_line
 from coderelay.client.client import Client
+from coderelay.client.commands.diff_undo_rewind import changed_line
 from coderelay.client.commands.models import everything_offered
+from coderelay.client.commands.sessions import folder_name, is_known
 from coderelay.client.commands.slash_command import SESSIONS
 from coderelay.client.i18n import localize, retell, t
-from coderelay.client.session_line_text import folder_name, is_known
 from coderelay.client.typed_line import Slash
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.projected_rows import Summary

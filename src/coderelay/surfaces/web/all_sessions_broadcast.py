@@ -19,10 +19,9 @@ from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListAsks, ListChildren, ListSessions, ReadMessages, ShowSession
 from coderelay.surfaces.web.client_connections import ClientConnections, ClientSocket
 from coderelay.surfaces.web.client_request_handler import ClientRequestHandler
-from coderelay.surfaces.web.outgoing_server_events import Payload, event_text
+from coderelay.surfaces.web.outgoing_event_json import Payload, event_text, retold
 from coderelay.surfaces.web.session_frames import Frame, SessionFrames
 from coderelay.surfaces.web.sessions_waiting_for_host import SessionsWaitingForHost
-from coderelay.surfaces.web.text_in_all_languages import retold
 
 log = logging.getLogger(__name__)
 

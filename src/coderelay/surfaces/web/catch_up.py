@@ -10,9 +10,9 @@ from coderelay.protocol.events import Recorded, TurnEnded, TurnStarted, asks_in
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.projected_rows import AskRow, Summary
 from coderelay.protocol.queries import ListAsks, ListDecisions, ListPrompts, ReadMessages, ShowSession
+from coderelay.surfaces.web.client_event_types import FollowPayload
 from coderelay.surfaces.web.client_send_queue import ClientSendQueue
-from coderelay.surfaces.web.incoming_client_events import FollowPayload
-from coderelay.surfaces.web.outgoing_server_events import event_text, session_history
+from coderelay.surfaces.web.outgoing_event_json import event_text, session_history
 from coderelay.surfaces.web.session_frames import Frame, SessionFrames
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from coderelay.protocol.ids import SessionId
 from coderelay.surfaces.web.client_send_queue import ClientSendQueue, Socket
 from coderelay.surfaces.web.ide_context import IdeContexts
 from coderelay.surfaces.web.machine_statistics import sample
-from coderelay.surfaces.web.outgoing_server_events import event_text
+from coderelay.surfaces.web.outgoing_event_json import event_text
 from coderelay.surfaces.web.session_frames import Frame
 
 log = logging.getLogger(__name__)

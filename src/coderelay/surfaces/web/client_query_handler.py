@@ -19,7 +19,7 @@ from coderelay.protocol.queries import (
     ShowSession,
 )
 from coderelay.protocol.query_results import FileChange, TurnShown
-from coderelay.surfaces.web.incoming_client_events import (
+from coderelay.surfaces.web.client_event_types import (
     AgentsRecheck,
     CommandsList,
     FilesList,
@@ -28,8 +28,7 @@ from coderelay.surfaces.web.incoming_client_events import (
     TurnDiff,
     TurnsList,
 )
-from coderelay.surfaces.web.outgoing_server_events import STATUSES, Payload, event_text
-from coderelay.surfaces.web.text_in_all_languages import retold
+from coderelay.surfaces.web.outgoing_event_json import STATUSES, Payload, event_text, retold
 
 Lookup = FilesList | FilesRead | TaskHistory | TurnsList | TurnDiff | CommandsList | AgentsRecheck
 

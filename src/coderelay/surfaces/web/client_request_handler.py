@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, assert_never
 from coderelay.client.client import Client
 from coderelay.client.i18n import speaking
 from coderelay.client.image_files import picture_of
-from coderelay.client.remote_slash_commands import remote_command, run_remote_command
+from coderelay.client.slash_commands import remote_command, run_remote_command
 from coderelay.client.slash_results import ChangedFiles, RewoundTurns, SlashResult, SwitchedSession
 from coderelay.client.typed_line import PromptToSend
 from coderelay.protocol.asks import By
@@ -43,10 +43,7 @@ from coderelay.protocol.queries import (
 )
 from coderelay.surfaces.web.agent_and_model_resolution import for_a_new_session, for_a_session
 from coderelay.surfaces.web.catch_up import ask_frame, follow, send_history
-from coderelay.surfaces.web.client_query_handler import look_up
-from coderelay.surfaces.web.client_send_queue import ClientSendQueue
-from coderelay.surfaces.web.ide_context import cut
-from coderelay.surfaces.web.incoming_client_events import (
+from coderelay.surfaces.web.client_event_types import (
     AgentsRecheck,
     Attachment,
     ClientEvent,
@@ -77,7 +74,10 @@ from coderelay.surfaces.web.incoming_client_events import (
     TurnUndo,
     read_event,
 )
-from coderelay.surfaces.web.outgoing_server_events import (
+from coderelay.surfaces.web.client_query_handler import look_up
+from coderelay.surfaces.web.client_send_queue import ClientSendQueue
+from coderelay.surfaces.web.ide_context import cut
+from coderelay.surfaces.web.outgoing_event_json import (
     UNKNOWN_SESSION,
     Payload,
     ask_tool,

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from coderelay.surfaces.web.client_event_types import IdeContext
 from coderelay.surfaces.web.client_send_queue import ClientSendQueue
-from coderelay.surfaces.web.incoming_client_events import IdeContext
-from coderelay.surfaces.web.outgoing_server_events import Payload, event_text
+from coderelay.surfaces.web.outgoing_event_json import Payload, event_text
 
 MOST_SELECTED = 5000
 _QUIET_SECONDS = 0.3

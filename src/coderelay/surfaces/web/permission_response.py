@@ -19,7 +19,7 @@ from coderelay.protocol.asks import (
     QuestionAsk,
 )
 from coderelay.protocol.errors import BadInput
-from coderelay.surfaces.web.incoming_client_events import AllowResult, DenyResult, PlanResult, StopResult
+from coderelay.surfaces.web.client_event_types import AllowResult, DenyResult, PlanResult, StopResult
 
 Result = AllowResult | DenyResult | StopResult | PlanResult
 

@@ -35,15 +35,15 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import AskId, CallId, PromptId, SessionId
 from coderelay.protocol.live_updates import Live, Notice, OutputDelta, TextDelta, ThinkingDelta
 from coderelay.protocol.projected_rows import Summary, title_from
-from coderelay.surfaces.web.outgoing_server_events import (
+from coderelay.surfaces.web.outgoing_event_json import (
     Payload,
     ask_fields,
     ask_tool,
     decision_fields,
     event_text,
     in_session,
+    retold,
 )
-from coderelay.surfaces.web.text_in_all_languages import retold
 
 _ENDINGS = {"done": "completed", "failed": "error", "step_limit": "error", "stopped": "idle"}
 _SETTINGS = ("title", "model", "mode", "think", "folders", "agent", "cwd")

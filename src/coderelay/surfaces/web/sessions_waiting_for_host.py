@@ -15,8 +15,7 @@ from coderelay.protocol.ids import SessionId
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ShowHost, WhyNotRun, WhyWaiting
 from coderelay.surfaces.web.client_connections import ClientConnections
-from coderelay.surfaces.web.outgoing_server_events import event_text
-from coderelay.surfaces.web.text_in_all_languages import retold
+from coderelay.surfaces.web.outgoing_event_json import event_text, retold
 
 log = logging.getLogger(__name__)
 

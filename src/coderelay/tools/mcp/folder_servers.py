@@ -10,7 +10,7 @@ from coderelay.tools.mcp.mcp_tool import McpTool
 from coderelay.tools.mcp.offered_tools import choose_tools
 from coderelay.tools.mcp.protocol_types import ListedTool
 from coderelay.tools.mcp.restarting_server import McpServer, ServerLimits
-from coderelay.tools.mcp.server_settings_interface import ServerSettings, fill_variables, mark_of
+from coderelay.tools.mcp.server_settings import ServerSettings, fill_variables, mark_of
 from coderelay.tools.mcp.server_transport_interface import ServerTransport
 from coderelay.tools.mcp.stdio_transport import StdioTransport
 from coderelay.workspace.processes.command_runner import Processes

@@ -7,8 +7,7 @@ from coderelay.policy.secrets.secret_value_recognition import secret_values
 from coderelay.tools.mcp.folder_servers import McpServers
 from coderelay.tools.mcp.http_transport import OpenHttp
 from coderelay.tools.mcp.restarting_server import ServerLimits
-from coderelay.tools.mcp.secrets_in_server_settings import private_values
-from coderelay.tools.mcp.server_settings_interface import ServerSettings
+from coderelay.tools.mcp.server_settings import ServerSettings, private_values
 from coderelay.workspace.processes.command_runner import Processes
 from coderelay.workspace.processes.environment import command_environment
 

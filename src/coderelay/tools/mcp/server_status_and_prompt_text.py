@@ -12,8 +12,7 @@ from coderelay.tools.mcp.folder_servers import McpServers
 from coderelay.tools.mcp.mcp_tool import content_text, part_text
 from coderelay.tools.mcp.protocol_types import Prompt, PromptMessage
 from coderelay.tools.mcp.restarting_server import McpServer
-from coderelay.tools.mcp.secrets_in_server_settings import where_shown
-from coderelay.tools.mcp.server_settings_interface import ServerSettings
+from coderelay.tools.mcp.server_settings import ServerSettings, where_shown
 from coderelay.tools.toolbox import shortened
 
 Listed = TypeVar("Listed")

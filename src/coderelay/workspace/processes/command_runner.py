@@ -1,6 +1,6 @@
 """Runs commands so that none outlives the process that owns it, even if the owner is killed during a command.
 
-Commands are children of a small supervisor process, never of the owner. `command_supervisor.py` describes the
+Commands are children of a small supervisor process, never of the owner. `command_supervisor_script.py` describes the
 supervisor, the subreaper process that it forks for each command, and the protocol on the two kinds of socket.
 """
 

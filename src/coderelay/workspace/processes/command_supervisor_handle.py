@@ -1,4 +1,4 @@
-"""Starts, talks to and ends a supervisor process, from the owner's side. `command_supervisor.py` describes the
+"""Starts, talks to and ends a supervisor process, from the owner's side. `command_supervisor_script.py` describes the
 protocol."""
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from errno import EINVAL, ENOEXEC
 from typing import Protocol
 
 from coderelay.workspace.processes.command_result_and_errors import CannotStart
-from coderelay.workspace.processes.own_environment_erasure import blank_own_environment
+from coderelay.workspace.processes.environment import blank_own_environment
 
-SUPERVISOR = os.path.join(os.path.dirname(__file__), "command_supervisor.py")
+SUPERVISOR = os.path.join(os.path.dirname(__file__), "command_supervisor_script.py")
 _LAST_WORDS = 1 << 16
 LEAVING_MAY_TAKE = 5.0
 KILLING_MAY_TAKE = 1.0

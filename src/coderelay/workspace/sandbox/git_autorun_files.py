@@ -15,9 +15,9 @@ from msgspec import Struct
 from coderelay.workspace.files.openat import folder_of
 from coderelay.workspace.files.path_resolution import is_in
 from coderelay.workspace.sandbox.git_config_parser import settings_in, work_trees
-from coderelay.workspace.sandbox.git_config_paths import relative_names
 from coderelay.workspace.sandbox.git_folder_search import GitPlaces
 from coderelay.workspace.sandbox.harmful_git_settings import harmful_settings
+from coderelay.workspace.sandbox.paths_named_by_git_config import relative_names
 
 MOST_BYTES = 1 << 20
 ASIDE = ".moved-"

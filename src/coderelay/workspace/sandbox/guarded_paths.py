@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from coderelay.protocol.autorun_files import AUTORUN_FILES, autorun_entry
 from coderelay.workspace.files.path_resolution import is_in
-from coderelay.workspace.sandbox.git_config_paths import named_by_git
+from coderelay.workspace.sandbox.paths_named_by_git_config import named_by_git
 from coderelay.workspace.trees.project_repository import read_regular
 
 _ALWAYS = (".coder", *(name for files in AUTORUN_FILES if files.guard == "always" for name in files.names))

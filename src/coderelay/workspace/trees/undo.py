@@ -17,7 +17,7 @@ from coderelay.workspace.trees.shadow_repository import ShadowRepository
 from coderelay.workspace.trees.snapshots import Snapshot, SnapshotTaker
 from coderelay.workspace.trees.tree_diff import MARKED, EntryPair, TreeEntry, pairs_between, shown
 from coderelay.workspace.trees.tree_writer import prefix_of
-from coderelay.workspace.trees.undo_file_operations import LINK, WorkTreeFile, WorkTreeFiles
+from coderelay.workspace.trees.work_tree_files import LINK, WorkTreeFile, WorkTreeFiles
 
 
 class KeptFile(Struct, frozen=True):

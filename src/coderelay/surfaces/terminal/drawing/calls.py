@@ -20,9 +20,8 @@ from coderelay.surfaces.terminal.drawing.ansi_styles import (
     paint,
 )
 from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
-from coderelay.surfaces.terminal.drawing.duration_text import duration_text
 from coderelay.surfaces.terminal.drawing.markdown_stream import markdown_lines
-from coderelay.surfaces.terminal.drawing.prompt_and_note_lines import note
+from coderelay.surfaces.terminal.drawing.prompt_and_note_lines import duration_text, note
 from coderelay.surfaces.terminal.drawing.sanitizing import printable
 from coderelay.surfaces.terminal.drawing.width_and_truncation import Shortening, cut, rows_of, width_of
 from coderelay.surfaces.terminal.drawing.wrapping import wrapped

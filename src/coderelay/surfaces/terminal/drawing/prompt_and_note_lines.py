@@ -8,7 +8,6 @@ from coderelay.protocol.events import Ending, TurnEnded
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.usage_and_cost import Usage
 from coderelay.surfaces.terminal.drawing.ansi_styles import BOLD, CYAN, DIM, GREEN, RED, YELLOW, paint
-from coderelay.surfaces.terminal.drawing.duration_text import duration_text
 from coderelay.surfaces.terminal.drawing.sanitizing import printable
 from coderelay.surfaces.terminal.drawing.width_and_truncation import Shortening
 from coderelay.surfaces.terminal.drawing.wrapping import in_width, wrapped
@@ -77,3 +76,14 @@ def _tokens(usage: Usage) -> list[str]:
     if not usage.input_tokens and not usage.output_tokens:
         return []
     return [t("{sent} tokens in, {got} out", sent=f"{usage.input_tokens:,}", got=f"{usage.output_tokens:,}")]
+
+
+def duration_text(ms: int) -> str:
+    """Format a duration."""
+    if ms < 1000:
+        return f"{ms}ms"
+    if ms < 60_000:
+        return f"{ms / 1000:.1f}s"
+    minutes, seconds = divmod(ms // 1000, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}h {minutes:02}m" if hours else f"{minutes}m {seconds:02}s"

@@ -1,5 +1,6 @@
 """Display width of text in terminal columns: measuring, truncating, breaking into rows."""
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
@@ -108,3 +109,20 @@ class Shortening:
             else t("… {count} more lines (Ctrl+T shows them)", count=f"{count:,}")
         )
         return [*rows[:head], paint(f"{start}{told}", DIM), *rows[-tail:]]
+
+
+_SHARE = 3
+
+
+def short_path(folder: str, width: int) -> str:
+    """A folder for the prompt: `~` for the home folder, and only the end of a path longer than a third of the
+    line."""
+    home = os.path.expanduser("~")
+    name = f"~{folder.removeprefix(home)}" if folder == home or folder.startswith(f"{home}/") else folder
+    room = max(12, width // _SHARE)
+    if len(name) <= room:
+        return name
+    parts = name.split("/")
+    while len(parts) > 1 and len("/".join(("…", *parts))) > room:
+        parts.pop(0)
+    return "/".join(("…", *parts))

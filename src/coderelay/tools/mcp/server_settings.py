@@ -2,12 +2,14 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import ClassVar, Protocol
+from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
+from coderelay.policy.secrets.secret_value_recognition import is_secret_name, worth_hiding
 from coderelay.protocol.translatable import say
 from coderelay.tools.mcp.errors import ServerFailed
 
@@ -58,3 +60,39 @@ def fill_variables(values: Mapping[str, str], variables: Mapping[str, str]) -> d
 
 def filled(value: str, variables: Mapping[str, str]) -> str:
     return REFERENCE.sub(lambda found: variables.get(found[1], found[2] or ""), value)
+
+
+def where_shown(settings: ServerSettings) -> str:
+    """The address or the command line, for people and the log: without what is meant to be secret in it."""
+    if settings.url is not None:
+        parts = urlsplit(settings.url)
+        return f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"
+    return " ".join([settings.command or "", *(shown for shown, _ in _arguments(settings.args))])
+
+
+def secrets_of(settings: ServerSettings) -> list[str]:
+    """The values of literal settings that may be secrets: all of the environment and of the headers, what an address
+    has besides its path, and arguments that are meant to be secret."""
+    given = [*settings.env.values(), *(value.rpartition(" ")[2] for value in settings.headers.values())]
+    if settings.url is not None:
+        parts = urlsplit(settings.url)
+        given += [parts.password or "", parts.query, *(value for _, value in parse_qsl(parts.query))]
+    return worth_hiding([*given, *(secret for _, secret in _arguments(settings.args))])
+
+
+def _arguments(args: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each argument as it may be shown, and what is secret in it."""
+    for before, word in zip(("", *args), args, strict=False):
+        name, equals, value = word.partition("=")
+        if equals and is_secret_name(name):
+            yield f"{name}=…", value
+        elif before.startswith("-") and "=" not in before and is_secret_name(before):
+            yield "…", word
+        else:
+            yield word, ""
+
+
+def private_values(settings: ServerSettings, variables: Mapping[str, str]) -> dict[str, str]:
+    """The values that may be secrets, by name. In `Bearer KEY` that is the key."""
+    given = {**settings.env, **{name: value.rpartition(" ")[2] for name, value in settings.headers.items()}}
+    return {name: filled(value, variables) for name, value in given.items()}

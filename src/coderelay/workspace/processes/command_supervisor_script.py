@@ -1,8 +1,8 @@
 """The supervisor process: runs the commands of one owner process, and lets none of them outlive the owner.
 
 This is a separate script that is never imported: it starts in milliseconds, is cheap to fork, and knows nothing of
-coderelay but `command_subreaper.py`, its other half. `command_runner.py` and `command_supervisor_handle.py` are the other
-side of both protocols:
+coderelay but `command_subreaper.py`, its other half. `command_runner.py` and `command_supervisor_handle.py` are the
+other side of both protocols:
 
     owner ── control socket ──> supervisor     in: one byte and the descriptors of each command:
                                                its own socket, its output, and a third one if

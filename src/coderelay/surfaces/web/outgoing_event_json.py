@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from coderelay.client.ask_view import headline
+from coderelay.client.i18n import retell, speaking
 from coderelay.client.views.permission_request_json import permission_payload
 from coderelay.protocol.asks import (
     Allow,
@@ -26,8 +27,8 @@ from coderelay.protocol.calls import Question
 from coderelay.protocol.events import PromptAdmitted
 from coderelay.protocol.ids import PromptId, SessionId
 from coderelay.protocol.projected_rows import AskRow, MessageRow, Phase, Summary
-from coderelay.protocol.translatable import encode_plain
-from coderelay.surfaces.web.text_in_all_languages import retold
+from coderelay.protocol.translatable import Translatable, encode_plain
+from coderelay.protocol.translation_files import LANGUAGES
 
 UNKNOWN_SESSION = "Unknown session"
 ABORTED = "Session aborted"
@@ -215,3 +216,17 @@ def _resolution(row: AskRow) -> Payload:
 
 def in_session(session: SessionId, fields: Payload) -> Payload:
     return {"sessionId": session} | fields
+
+
+def retold(text: str, said: Translatable | None = None) -> dict[str, dict[str, str]]:
+    """The field `retold`: the text by language, as far as there are translations. It is the same for all clients, so
+    that an event is encoded once."""
+    found: dict[str, str] = {}
+    for language in LANGUAGES:
+        with speaking(language):
+            told = retell(text, said)
+            if told == text:
+                told = "\n".join(map(retell, text.split("\n")))
+        if told != text:
+            found[language] = told
+    return {"retold": found} if found else {}

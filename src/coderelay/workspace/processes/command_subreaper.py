@@ -1,7 +1,8 @@
 """The subreaper of one command: a process that runs the command, and ends everything that it started.
 
 The supervisor forks a subreaper for each command; `command_supervisor_script.py` describes the protocol. This file
-belongs to that script: it imports nothing that is slow to load, and nothing of coderelay. """
+belongs to that script: it imports nothing that is slow to load, and nothing of coderelay.
+"""
 
 import ctypes
 import errno

@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Tests wait for processes more than they count: two for each processor.
+# Tests mostly wait for other processes and use little CPU, so there are two workers for each processor.
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 WORKERS ?= $(shell expr 2 \* $(PROCESSORS))
 CHANGED = $(shell { git diff --name-only --diff-filter=d HEAD; git ls-files -o --exclude-standard; } 2>/dev/null \
@@ -23,7 +23,7 @@ run: $(VENV)/.installed ## set everything up and start coder here
 
 setup: $(VENV)/.ready ## install the product and the development tools into .venv
 
-# The checks without a test run beside the tests, which wait more than they count.
+# Lint and type checks run at the same time as the tests, which mostly wait.
 test: setup ## everything; what CI runs
 	@$(MAKE) --no-print-directory -j2 lint all-tests
 
@@ -78,7 +78,7 @@ soak: setup ## hundreds of random kills, and how many of each kind; an hour or t
 	CODER_SOAK=300 CODER_SOAK_TALLY=$(CURDIR)/.soak_tally $(BIN)/python -m pytest -q -n $(WORKERS) -k "random or many_more_orders or whatever_a_rule" tests/crash tests/asks tests/blocking tests/session tests/policy
 	@sort .soak_tally | uniq -c
 
-mutants: setup ## record anew how each wrong rule of the session is found; about five minutes
+mutants: setup ## record again which random walk finds each deliberately broken session rule; about five minutes
 	CODER_SOAK=record $(BIN)/python -m pytest -q -n $(WORKERS) -k random_search tests/session/test_state_machine.py
 
 bench: setup ## one table, each row beside a floor measured in the same run
@@ -90,7 +90,7 @@ bench-peers: setup ## the same beside codex, opencode, gemini … , those that a
 test-local: $(VENV)/.local ## with real weights: a tiny model is downloaded once, 93 MB
 	$(BIN)/python -m pytest -q -m local tests/local
 
-eval: $(VENV)/.local ## twenty small tasks for MODEL (the small offline model, 1.1 GB, if none is given)
+eval: $(VENV)/.local ## 21 small tasks for MODEL (the small offline model, 1.1 GB, if none is given)
 	$(BIN)/python -m bench.eval $(if $(MODEL),--model $(MODEL))
 
 requirements: setup ## ids of the specification that no test names

@@ -18,7 +18,7 @@ from coderelay.session.state import SessionSettings
 
 
 class Description(Struct, frozen=True):
-    """What an agent would send to its model, for the snapshot file and for people. `disabled` are tools that the
+    """What an agent would send to its model, for the session file and for people. `disabled` are tools that the
     configuration removes, `window` is the size of its model's context window in tokens (0: not known), `commands` are
     slash commands that the agent itself handles."""
 
@@ -31,8 +31,9 @@ class Description(Struct, frozen=True):
 
 class Agent(Protocol):
     """`runs_own_loop`: the agent runs its own loop and its own calls, and waits for answers in the middle of it.
-    `has_own_session_ids`: it has sessions of its own, whose ids it tells late. `stores_raw_messages`: it hands in
-    the messages of its turns in the form `cowork` itself, from `system:init` to `result`."""
+    `has_own_session_ids`: its program has sessions of its own, and reports their ids only after a turn has begun.
+    `stores_raw_messages`: it hands in the messages of its turns in the form `cowork` itself, from `system:init` to
+    `result`."""
 
     name: str
     runs_own_loop: bool

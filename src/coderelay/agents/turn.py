@@ -38,8 +38,8 @@ class Turn(Protocol):
         ...
 
     async def give_task(self, call: CallId, description: str, prompt: str, subagent: str = "") -> Finished:
-        """Open a child session for a call that has started, and wait for its answer. `subagent` is the name of the
-        one that is meant, if it is one in particular. Raises ToolFailed."""
+        """Open a child session for a call that has started, and wait for its answer. `subagent` names the subagent to
+        use; it is empty for the general one. Raises ToolFailed."""
         ...
 
     def listener(self, call: CallId) -> Callable[[bytes], None]:
@@ -85,17 +85,19 @@ class Turn(Protocol):
 
     async def keep(self, messages: Sequence[str], form: str = "cowork") -> None:
         """Store messages exactly as the agent's program emitted them, each as its JSON text, before anything in them
-        is reported in another way. Of those with the same `uuid`, the first counts. Raises BadInput for a text that
-        is no JSON object.
+        is reported in another way. If two messages have the same `uuid`, the first one is stored. Raises BadInput for
+        a text that is no JSON object.
 
-        What is then reported stands in a message of the form `cowork` if the ids agree: a message that is added has
-        the message's `uuid` as its id, a call and its end have the ids of a `tool_use` and a `tool_result`, and a
-        `result` stands for the end of the turn. Only what stands in none becomes a message of our own making."""
+        What the agent reports afterwards counts as contained in one of these messages (of the form `cowork`) if the
+        ids agree: a message that is added has the message's `uuid` as its id, a call and its end have the ids of a
+        `tool_use` and a `tool_result`, and a `result` stands for the end of the turn. Only what is in none of them
+        becomes a message that coderelay makes itself."""
         ...
 
     @property
     def continuation(self) -> Continuation | None:
-        """Of a blocking turn that another process began: what its agent may not know. None if this one began it."""
+        """If another process began this blocking turn: what the agent may not know about it. None if this process
+        began it."""
         ...
 
     async def ask(self, call: Call, need: Need) -> Decision:
@@ -106,5 +108,5 @@ class Turn(Protocol):
 
     async def heard(self, call: Call, need: Need, outcome: Outcome) -> str:
         """Record how a call ended that the agent made itself, whether it asked before or not. Returns what the
-        person's hooks have to say about a call that succeeded; an agent that can still tell its model does so."""
+        person's hooks answered about a call that succeeded, for the agent to pass on to its model if it can."""
         ...

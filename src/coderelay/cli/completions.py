@@ -108,8 +108,8 @@ def main(arguments: list[str]) -> int:
 
 
 def offers(line: str) -> Iterator[tuple[str, str]]:
-    """The words that may complete the line, each with a description. None where a file is expected: the shell
-    completes files itself."""
+    """The words that may complete the line, each with a description. None where a file is expected, because the shell
+    completes file names itself."""
     before, _, begun = line.rpartition(" ")
     for expected in _expected(before.split()[1:]):
         if expected.isupper():

@@ -272,7 +272,7 @@ def checked_folder(options: argparse.Namespace) -> str:
 
 
 def folder_of(given: str | None) -> str:
-    """The real path of the folder. Exits with 2 if the current one is meant and was removed."""
+    """The real path of the folder. Exits with 2 if no folder is named and the current one was removed."""
     try:
         return resolved(given or "")
     except OSError:
@@ -281,8 +281,8 @@ def folder_of(given: str | None) -> str:
 
 def _piped_input() -> bytes:
     """Read what was piped or redirected to standard input, up to its end; nothing from a terminal or /dev/null. If
-    nothing comes for a while, stderr says what is waited for: nobody can tell whether the other program is only
-    slow."""
+    nothing arrives for a while, a line on stderr says that coder waits for input, because it cannot know whether the
+    other program is only slow."""
     try:
         kind = os.fstat(0).st_mode
     except OSError:

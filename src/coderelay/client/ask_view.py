@@ -127,7 +127,7 @@ def _questions(ask: QuestionAsk) -> AskView:
 
 
 def _options_of(question: Question) -> tuple[AskOption, ...]:
-    """The options of a question, numbered. Of several that may be chosen, none decides at once."""
+    """The options of a question, numbered. If several options may be chosen, no single key answers the question."""
     last = 0 if question.multi_select else 9
     return tuple(
         AskOption(str(number) if number <= last else "", each.label, str(number), each.description)

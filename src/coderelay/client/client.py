@@ -21,7 +21,7 @@ class Capabilities(Struct, frozen=True):
 
     `shell` allows commands of the person's own (RunShell), which nothing judges or confines. `all_commands` allows
     every slash command, and not only the remote ones; `editor_commands` allows those that are for editors.
-    `profile` is the one that the person has configured for the surface: it may create sessions with it.
+    `profile` is the profile that the person has configured for the surface, which may create sessions with it.
     """
 
     shell: bool = False
@@ -42,8 +42,8 @@ class Client(Protocol):
 
     @property
     def language(self) -> str:
-        """The language of the person at this connection; empty if it is that of the process. Whatever is answered
-        stands in English, with its template; a surface translates it at its edge, within `speaking(language)`."""
+        """The language of the person at this connection; empty if it is that of the process. Answers are in English,
+        with their templates; a surface translates them when it shows them, within `speaking(language)`."""
         ...
 
     async def send(self, command: Command) -> Outcome:

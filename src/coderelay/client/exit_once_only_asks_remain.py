@@ -1,4 +1,4 @@
-"""When a surface exits that does not answer the asks of its session."""
+"""Decides when a surface that does not answer asks (`coder -p`, `coder answer`) may exit."""
 
 from contextlib import suppress
 

@@ -84,7 +84,8 @@ class OldTexts:
 
 
 def _is_telling(text: str) -> bool:
-    """Whether the template has places and also fixed words: one of places alone would match any text."""
+    """Whether the template has fixed words besides its placeholders. A template of placeholders alone would match any
+    text."""
     return any(map(str.isalpha, _PLACE.sub("", text))) and _PLACE.search(text) is not None
 
 

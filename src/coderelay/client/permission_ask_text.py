@@ -71,14 +71,15 @@ def context_lines(need: Need) -> list[str]:
 
 
 def _remembered(need: Need) -> str:
-    """What an approval of this command would cover. Must agree with `policy.approvals.covers`."""
+    """What an approval of this command would cover. Must agree with `policy.remembered_approvals.covers`."""
     if not need.rights:
         return _kept(need.words, need.prefix)
     return t(", ").join([t("exactly this command"), *(t(_RIGHTS[right]) for right in need.rights)])
 
 
 def _always(need: Need) -> str:
-    """What an approval of a call other than a command would cover. Must agree with `policy.approvals.covers`."""
+    """What an approval of a call other than a command would cover. Must agree with
+    `policy.remembered_approvals.covers`."""
     count = len(need.paths)
     if need.server:
         return t("always: {tool} with any arguments", tool=need.tool)

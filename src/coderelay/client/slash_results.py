@@ -46,7 +46,7 @@ class TextToCopy(Struct, frozen=True):
 
 
 class ViKeys(Struct, frozen=True):
-    """The person wants to type with vi's keys (`on`), or without; None means the other way than now."""
+    """The person switches vi keys on or off; None toggles them."""
 
     on: bool | None
 

@@ -23,7 +23,8 @@ def _templates(language: str) -> Mapping[str, str]:
 
 
 def _whole(text: str, language: str) -> str:
-    """Translate a text without values: it is its own template, unless it came finished, without a template."""
+    """Translate a text that has no values. Such a text is its own template, unless it was stored before texts had
+    templates."""
     return _templates(language).get(text) or recognise(text, language)
 
 

@@ -5,8 +5,8 @@ NATIVE = "native"
 
 
 def agent_for(model: str, agent: str = NATIVE) -> str:
-    """The agent that runs a session with this model, if `agent` runs it now. Choosing a model keeps the agent; only
-    the guide, which has no model, is chosen and left by the name of a model."""
+    """The agent that runs the session after this model was chosen; `agent` runs it now. Choosing a model keeps the
+    agent, except that the model name `guide` selects the guide, and any other name leaves it."""
     if model == GUIDE:
         return GUIDE
     return NATIVE if agent == GUIDE else agent

@@ -1,6 +1,6 @@
 """Which settings a folder's file may change: it may tighten at once, and loosen only if the person trusts it.
 
-Each key has two functions of the person's value (`mine`) and the folder's (`theirs`). The first gives the value that
+Each key has two functions of the person's value and the folder's value. The first gives the value that
 counts in an untrusted folder, the second the value in a trusted one.
 """
 

@@ -1,6 +1,6 @@
 """Parse and check one configuration file. Raises BadInput that names the file, the key and what is right.
 
-What is wrong with a file is found out by `validation_errors`, which is loaded only then.
+`config_error_messages` finds out what is wrong with a file; it is loaded only then.
 """
 
 import re

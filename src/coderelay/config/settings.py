@@ -82,7 +82,7 @@ class SkillsConfig(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class EditorConfig(Struct, frozen=True, forbid_unknown_fields=True):
-    """The line that a person types into. `vim`: with vi's keys."""
+    """The input line of the terminal. `vim` switches its vi keys on."""
 
     vim: bool = False
 
@@ -117,9 +117,9 @@ class AcpConfig(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FeishuConfig(Struct, frozen=True, forbid_unknown_fields=True):
-    """`domain` is `feishu`, `lark` or an address. `tenant` is the only tenant whose events count; without one, it is
-    that of the first event. `lang` is the language of the cards, whatever that of this machine is. Questions wait
-    `input_timeout_s` seconds. `web_url` is where people reach `coder web`, for links."""
+    """`domain` is `feishu`, `lark` or an address. `tenant` is the only tenant whose events are accepted; if it is not
+    set, it is the tenant of the first event. `lang` is the language of the cards, whatever that of this machine is.
+    Questions wait `input_timeout_s` seconds. `web_url` is where people reach `coder web`, for links."""
 
     app_id: Text | None = None
     app_secret_env: Variable = "FEISHU_APP_SECRET"
@@ -198,7 +198,7 @@ class HookGroup(Struct, frozen=True, forbid_unknown_fields=True):
 
 TO_COME = ("agents",)
 """Keys of parts that this version does not have. They are checked like others and then refused, because a setting
-that does nothing deceives the person who wrote it. Of `agents`, only `agents.native.tools` is there."""
+that does nothing deceives the person who wrote it. Of `agents`, only `agents.native.tools.disabled` works."""
 
 
 def is_to_come(path: tuple[str, ...]) -> bool:

@@ -8,7 +8,7 @@ from coderelay.session.state import State
 
 
 def ask_about(state: State, call: Call, need: Need, reason: str, mode: EditMode | None = None) -> Ask:
-    """`mode` is the mode in which the policy would not ask."""
+    """`mode` is the mode in which the policy would allow the call without asking; the ask offers to switch to it."""
     assert state.turn is not None
     ask_id = new_ask_id(state.session)
     if need.questions:

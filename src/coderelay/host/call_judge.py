@@ -61,9 +61,8 @@ class CallJudge:
         before: Mode,
         mode: Mode | None,
     ) -> list[PermissionAsk]:
-        """The asks that only the policy caused and that it would not cause now, since something was approved
-        meanwhile or is `granted` now, or the mode was another one `before` or is another one now. Asks that a hook
-        wanted stay open."""
+        """The asks that only the policy caused and would not cause now, because something was approved meanwhile or
+        is `granted` now, or because the mode changed. Asks that a hook wanted stay open."""
         needs = [self._need(state, state.calls[each.call_id], each.need) for each in asks]
         approvals = [*await self._sessions.approvals(), *([] if granted is None else [granted])]
         try:
@@ -254,8 +253,8 @@ def _outside(need: Need, folders: tuple[str, ...]) -> Verdict | None:
 
 
 def _real(path: str) -> str:
-    """Where the path leads. A running command may exchange symlinks all the time so that this cannot be told: then it
-    counts as outside."""
+    """Where the path leads. A running command may keep exchanging symlinks, so that the target cannot be determined;
+    then the path counts as outside."""
     try:
         return real_path(path)
     except OSError:

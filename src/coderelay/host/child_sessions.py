@@ -190,8 +190,8 @@ class ChildSessions:
 
 
 def _on_behalf_of(parent: State) -> By:
-    """Who sends the task: the person of the parent's turn. If there are several, it is none of them, so that no
-    person's approvals count in the child."""
+    """Who sends the task: the person of the parent's turn. If several people sent prompts to that turn, the task has
+    no sender, so that no person's approvals count in the child."""
     people = parent.people
     return By(who=people[0], via=AGENT.via) if len(people) == 1 else AGENT
 

@@ -1,6 +1,6 @@
 """Live output of a running command, for people to watch meanwhile.
 
-Secrets are masked as they will be in the result. Output is shown a few times a second, and no more than somebody
+Secrets are masked as they will be in the result. Output is shown a few times a second, and only as much as a person
 could read. A command that ends within the first moment is never shown live: its result is there at once.
 """
 

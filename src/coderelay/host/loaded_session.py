@@ -128,7 +128,8 @@ class LoadedSession:
     def _apply(self, page: list[Recorded]) -> None:
         for recorded in page:
             apply(self.state, recorded)
-            if not isinstance(recorded.event, PartialsKept):  # those bring what is said, and do not end it
+            # These events hold pieces of the text that is being written, and do not end it.
+            if not isinstance(recorded.event, PartialsKept):
                 self.live_from = recorded.seq
             if isinstance(recorded.event, MessageAdded | CallEnded | TurnEnded):
                 self.live_pieces.clear()

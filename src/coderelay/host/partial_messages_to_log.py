@@ -100,14 +100,14 @@ class PartialMessageBuffer:
         self._appending.add_done_callback(self._appended)
 
     def _appended(self, done: asyncio.Task[None]) -> None:
-        """A failure is met again by the next event of the turn, and told then."""
+        """A failure is not reported here: the next append of the turn fails in the same way and reports it."""
         self._appending = None
         if not done.cancelled() and done.exception() is None and self._blocks:
             self._plan()
 
 
 def _whole(text: str) -> str:
-    """The text without halves of characters, which some programs write and no log can keep."""
+    """The text without lone surrogates, which some programs write and which cannot be stored."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -33,7 +33,8 @@ class ResourcesLentByClients:
         self._lent: dict[SessionId, list[Lent]] = {}
 
     def lend(self, session: SessionId, lent: Lent) -> Callable[[], None]:
-        """Lend something until the returned function is called. Of several clients, the last one counts."""
+        """Lend something until the returned function is called. If several clients lend something to a session, what
+        the last one lends is used."""
         self._lent.setdefault(session, []).append(lent)
 
         def take_back() -> None:

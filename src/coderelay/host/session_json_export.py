@@ -1,4 +1,4 @@
-"""Writes the snapshot file of a session, `.coder/sessions/<id>.json`, for people to read offline."""
+"""Writes the session file, `.coder/sessions/<id>.json`, for people to read offline."""
 
 import asyncio
 import os
@@ -29,7 +29,7 @@ def _describe(state: State, agents: Mapping[str, Agent]) -> Description:
 
 
 async def write_session_file(loaded: LoadedSession, agents: Mapping[str, Agent]) -> None:
-    """Write the snapshot file, in a thread: a long session makes a large one. Of two writes for a session, the later
+    """Write the session file, in a thread: a long session makes a large one. Of two writes for a session, the later
     one writes the later state. The log is the truth, so people only get a notice if the file cannot be written."""
     await carried_out(_write_in_turn(loaded, agents))
 

@@ -21,10 +21,10 @@ class _WatchedOwner(Struct):
 
 
 class SessionOwnership:
-    """Decides whether the session of another process may be taken over. The session of a dead owner may be taken at
-    once; that of a living one only if its heartbeat counter has stood still for long enough, counting only time in
-    which this process itself was awake to watch. So neither a suspended machine nor a stepped clock takes a session
-    from anyone."""
+    """Decides whether this process may take over a session that another process owns. The session of a dead owner may
+    be taken at once; that of a living one only if its heartbeat counter has stood still for long enough, counting
+    only time in which this process itself was awake to watch. So neither a suspended machine nor a stepped clock
+    takes a session from anyone."""
 
     def __init__(
         self,

@@ -112,8 +112,8 @@ class Worker:
         return is_on_other_machine(self._loaded.state.settings, self._context)
 
     async def _give_way(self) -> None:
-        """After an answer, the process that had the session and still attends it comes first; then the one where the
-        answer was given; then any other."""
+        """Let other processes claim first: after an answer, the previous owner has precedence if it still attends the
+        session, then the process in which the answer was given, then any other."""
         state = self._loaded.state
         if state.owner is not None or state.last_owner is None or not needs_owner(state):
             return

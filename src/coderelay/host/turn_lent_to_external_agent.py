@@ -49,7 +49,7 @@ class ExternalAgentTurn(AgentTurn):
         return isinstance(self.state.asks[ask].decision, Allow)
 
     def never_run(self) -> set[CallId]:
-        """Nobody here knows how far the agent is with a call that it was allowed."""
+        """Always empty: this process cannot know whether the agent has begun a call that was allowed."""
         return set()
 
     def _offer(self) -> OfferAsk | None:
@@ -80,12 +80,12 @@ class ExternalAgentTurn(AgentTurn):
             async with self._trees:
                 await self._write_tree(forget_wait(self.state))
         runs_hooks = isinstance(outcome, Finished) and self._should_run_hooks(call.id)
-        if asked is None:  # nobody knows of it yet, so it is recorded before anything else can happen
+        if asked is None:  # the log does not have this call yet, so it is recorded first
             await self._write(lambda state: external_agent_calls.record_end(state, call, need, outcome, ms))
         try:
             if runs_hooks:
                 outcome = await self._run_hooks(call, need, outcome)
-        finally:  # whoever stops the turn ends the hooks, and what the agent told is kept
+        finally:  # a stop of the turn ends the hooks; the outcome that the agent reported is still recorded
             await carried_out(
                 self._write(lambda state: external_agent_calls.record_end(state, call, need, outcome, ms))
             )
@@ -158,7 +158,8 @@ class ExternalAgentTurn(AgentTurn):
             await self._write(lambda state: [taken])
 
     async def _until(self, holds: Callable[[State], bool]) -> None:
-        """Wait until the state is so, or the turn is stopped. Raises Fenced once the session has another owner."""
+        """Wait until `holds` is true for the state, or the turn is stopped. Raises Fenced once the session has
+        another owner."""
 
         def is_over(state: State) -> bool:
             return not self._is_mine(state) or self.is_stopped or holds(state)

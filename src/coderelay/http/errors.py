@@ -4,8 +4,8 @@
 class ServerMisbehaved(Exception):
     """The server or proxy misbehaved. `what` completes a sentence that begins with its name: "was silent for 300 s".
 
-    `who` is that name if it is not the server's own, so that the failure of a proxy is not blamed on the server.
-    `is_off` means that no server is running there, on this machine.
+    `who` names the program that failed if it is not the server itself, so that a failure of the proxy is not blamed
+    on the server. `is_off` means that no server is running there, on this machine.
     """
 
     def __init__(

@@ -20,8 +20,8 @@ class HttpClient:
     """Sends requests to the server at `base_url`. `env` names proxies and certificates with the usual environment
     variables.
 
-    An idle connection is kept for `keep_seconds` only: a router may have dropped an older one silently, and then a
-    request would wait in vain.
+    An idle connection is kept for `keep_seconds` only: a router may have dropped an older connection silently, and a
+    request on it would never be answered.
     """
 
     def __init__(

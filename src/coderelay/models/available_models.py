@@ -36,8 +36,8 @@ async def offered_models(providers: ModelRegistry, env: Mapping[str, str], home:
 
 
 async def served_models(providers: ModelRegistry, model: str) -> ServedModels:
-    """The models that the server of this model lists now. A server may offer none of what the provider has, or more;
-    what is certainly not for chatting is left out."""
+    """The models that the server of this model lists now. A server may have fewer or more models than the provider;
+    models that are certainly not chat models are left out."""
     if not providers.is_served(model):
         return ServedModels()
     provider, host = model.partition(":")[0], providers.address(model)

@@ -1,4 +1,4 @@
-"""Leaves images out of what a model is sent that does not see them."""
+"""Removes images from the messages for a model that cannot see images."""
 
 from msgspec.structs import replace
 

@@ -26,10 +26,10 @@ class Price(Struct, frozen=True, omit_defaults=True):
 
 class Card(Struct, frozen=True, omit_defaults=True):
     """`context` and `output` are limits in tokens: of a request and its answer together, and of the answer alone.
-    `thinks` is how the model is told how hard to think: a `budget` of tokens, an `effort` in words, `adaptive` by
-    itself, or not at all. `calls` is how it proposes tool calls: by the wire format's own means (`native`), in
-    answers bound to a JSON `schema`, or as plain `text`. `cheap` is the name of a smaller model of the same provider,
-    for titles and summaries."""
+    `thinks` is the way in which a request sets the thinking effort: a `budget` of tokens, an `effort` level,
+    `adaptive` (the model decides), or none. `calls` is how it proposes tool calls: by the wire format's own means
+    (`native`), in answers bound to a JSON `schema`, or as plain `text`. `cheap` is the name of a smaller model of the
+    same provider, for titles and summaries."""
 
     context: int = 128_000
     output: int = 16_000

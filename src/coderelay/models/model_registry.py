@@ -146,7 +146,7 @@ class ModelRegistry:
         return name, known or Provider("openai-chat", "")
 
     def _well_written(self, model: str) -> str:
-        """What the person may have meant by a model that is not written provider:name."""
+        """The `provider:name` that the person may have meant by a model name without a provider."""
         maker, _, name = model.partition("/")
         if maker in self.names() and name.strip():
             return f"{maker}:{name}"

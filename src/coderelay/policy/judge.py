@@ -1,8 +1,8 @@
 """The permission check for tool calls: allow, ask or deny, by one judge for all agents.
 
-The judge looks at what calls would touch, never at who proposes them. The order for each call: is the tool enabled
-here at all; what do the rules, the table of the mode and earlier approvals say; and of a command, is it dangerous.
-A `yolo` session skips all but the first for shell commands.
+The judge looks at what calls would touch, never at who proposes them. The order for each call: whether the tool is
+enabled in this session; what the rules, the table of the mode and earlier approvals say; and for a command, whether
+it is dangerous. A `yolo` session skips all but the first for shell commands.
 """
 
 from collections.abc import Sequence

@@ -79,7 +79,7 @@ def table_name(mode: Mode, preset: Preset) -> str:
 
 
 def matrix_in_words(table: ModeTable) -> list[tuple[str, Permission]]:
-    """The rows of a table, described for people."""
+    """The rows of a table, each with a description for people."""
     return [
         ("read files", table.calls["read"]),
         ("change files", table.calls["edit"]),

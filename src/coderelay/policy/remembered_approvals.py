@@ -59,8 +59,8 @@ def in_force(
     people: Iterable[str] = (),
     machine: MachineId = ANY_MACHINE,
 ) -> tuple[Approval, ...]:
-    """The approvals that count in this folder of this machine, for all these people, and have not expired. Of two
-    people in a turn, neither may use what the other was allowed."""
+    """The approvals that count in this folder of this machine, for all these people, and have not expired. If two
+    people sent prompts to the turn, the personal approvals of neither count."""
     everybody = set(people)
     return tuple(
         each

@@ -5,10 +5,10 @@ An ask is opened once; exactly one answer, or the end of its turn, closes it. At
 is the message for a person who gives another.
 
 To add a kind of ask, add its class here and to `Ask`. If yes or no answers it, its `yes_no` says how it is put to a
-person, and that is all; for another kind, add to `client/ask_and_answer_text` how it is shown and which words answer
-it. All surfaces draw it from that. An ask about a call is opened in `host/ask_about_call`, the ask about money in
-`host/budget`, the ask about what a client offers in `host/resources_lent_by_clients`, the ask about the plan of a
-turn that ended in `session/turn_progress_events`.
+person, and that is all; for another kind, add to `client/ask_view` how it is shown and which words answer it. All
+surfaces draw it from that. An ask about a call is opened in `host/ask_about_call`, the ask about money in
+`host/spending_limits`, the ask about what a client offers in `host/resources_lent_by_clients`, the ask about the plan
+of a turn that ended in `session/turn_progress_events`.
 """
 
 from typing import ClassVar, Literal
@@ -75,8 +75,8 @@ Decision = Allow | Deny | DenyAndStop | Answers | PlanDecision
 
 
 class YesNo(Struct, frozen=True):
-    """How an ask that is answered with yes or no is put to a person: what has happened, in one line, what is asked,
-    and what the refusal is called. The texts are templates for the `values`."""
+    """The texts of an ask that is answered with yes or no: what happened (one line), the question, and the label of
+    the refusal. The texts are templates for the `values`."""
 
     happened: Localized
     question: Localized

@@ -103,8 +103,8 @@ class CommandEnd(Struct, frozen=True, omit_defaults=True):
 
 class Finished(Struct, frozen=True, tag="finished", omit_defaults=True):
     """The call succeeded. `background` is the command that it left running; `over` is a background command whose end
-    the model now knows of; `skill` is the skill whose instructions the output contains. `feedback` is what the
-    person's hooks say about the call.
+    this result reports to the model; `skill` is the skill whose instructions the output contains. `feedback` is what
+    the person's hooks say about the call.
 
     For a command that the person ran (`!`), `exit_code` is set (above 128: ended by a signal), and `errors` is its
     standard error, which is then not part of `output`. `end` is how a command of the model ended. `said` is the

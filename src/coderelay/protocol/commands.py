@@ -200,7 +200,7 @@ class ForkSession(Struct, frozen=True, kw_only=True):
 
 
 class WriteSnapshot(Struct, frozen=True, kw_only=True):
-    """Write the session's snapshot file now, as happens at the end of every turn. Nothing is written on another
+    """Write the session file now, as happens at the end of every turn. Nothing is written on another
     machine than the session's. The log does not change."""
 
     session: SessionId

@@ -108,7 +108,7 @@ class MessageAdded(Event, frozen=True, tag="message.added"):
     The workflow can be the author too, when it starts a todo list or checks the work, and so can the person, whose
     one call is a command of their own. The model gets such messages in the role of the user. `verification` is how
     the check of the work ended, in the message of the workflow that says so. A `verbatim` event, of this or another
-    type, stands in a message that the agent handed in before (message.kept).
+    type, is contained in a message that the agent handed in before (message.kept).
     """
 
     message_id: MessageId

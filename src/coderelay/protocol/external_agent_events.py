@@ -29,8 +29,8 @@ class AgentAttached(Event, frozen=True, tag="agent.attached"):
 
 class MessageKept(Event, frozen=True, tag="message.kept"):
     """A message exactly as the program of the agent emitted it: `data` is its JSON text. It is written before the
-    message is acted upon; `calls`, `results` and `is_last` say which later events of the turn stand in it, so that
-    nobody is shown them twice: the calls it proposes, the results it brings, the end of the turn. With the form
+    message is acted upon; `calls`, `results` and `is_last` say which later events of the turn it already contains, so
+    that these are not shown twice: the calls it proposes, the results it brings, the end of the turn. With the form
     `cowork` it is a message of the messages projection. `message_id` is the message's own, if it has one; a message
     is kept once in a turn. If it was too large, `left_out` is its size in bytes, and `data` is an outline of it."""
 

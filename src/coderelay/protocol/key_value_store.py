@@ -11,8 +11,8 @@ from msgspec import Struct
 
 
 class Entry(Struct, frozen=True):
-    """`version` is another number after every write, and says nothing else. `at` is when the entry was written, in
-    milliseconds."""
+    """`version` changes with every write; only equality of versions has a meaning. `at` is when the entry was
+    written, in milliseconds."""
 
     key: str
     value: bytes
@@ -37,9 +37,9 @@ class KeyValueStore(Protocol):
         ...
 
     async def write(self, *changes: Change) -> int:
-        """Carry out all changes or none. Returns the version that all written entries have now, and 0 if nothing was
-        written because an entry has not the version that was expected. It is on disk when this returns. Raises
-        BadInput for a key that is not valid Unicode or has a NUL character."""
+        """Carry out all changes or none. Returns the new version of all written entries, or 0 if nothing was written
+        because an entry did not have the expected version. It is on disk when this returns. Raises BadInput for a key
+        that is not valid Unicode or has a NUL character."""
         ...
 
     async def erase(self, beginning: str, *, before: int) -> int:

@@ -11,11 +11,11 @@ Task = Literal["prompt", "compact", "shell"]
 
 
 class PromptAdmitted(Event, frozen=True, tag="prompt.admitted"):
-    """A prompt is on disk and waits for its turn. Questions of that turn wait `answer_within` seconds for an answer,
-    for ever if it is None; `unanswered` says what happens then. With `steer`, the prompt joins an open turn at its
-    next step. With the task `compact` the model gets no prompt: the turn summarises the earlier history. With the
-    task `shell` it gets none either: the turn runs `text` as the person's own command. `typed` is what the
-    person typed, if `text` has more: the expansion of a slash command, or input that was piped in."""
+    """A prompt is on disk and waits for its turn. Questions of that turn wait `answer_within` seconds for an answer
+    (None: without limit); `unanswered` says what happens after that. With `steer`, the prompt joins an open turn at
+    its next step. With the task `compact` the model gets no prompt: the turn summarises the earlier history. With the
+    task `shell` it gets none either: the turn runs `text` as the person's own command. `typed` is what the person
+    typed, if `text` has more: the expansion of a slash command, or input that was piped in."""
 
     prompt_id: PromptId
     text: str

@@ -71,7 +71,7 @@ class ReadMessages(Query[Messages], frozen=True):
 
 
 class ExportSession(Query[dict[str, Any]], frozen=True):
-    """The session in the OpenAI format of its snapshot file."""
+    """The session in the OpenAI format of its session file."""
 
     session: SessionId
 

@@ -58,8 +58,8 @@ def join_texts(mark: str, texts: Iterable[str]) -> str:
 
 
 def with_template(text: str, said: Translatable | None) -> str:
-    """The text of a stored struct, with its template and values again. A `said` that does not produce this text is
-    ignored, because the text may have been replaced since, for example to mask a secret."""
+    """Combine the text of a stored struct with the template and values that were stored beside it. A `said` that does
+    not produce this text is ignored, because the text may have been replaced since, for example to mask a secret."""
     return text if said is None or said.english != text else Sentence(said)
 
 

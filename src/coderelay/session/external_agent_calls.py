@@ -97,7 +97,8 @@ def decision_on(state: State, call_id: CallId) -> Decision:
 
 def record_end(state: State, call: Call, need: Need, outcome: Outcome, ms: int = 0) -> list[AnyEvent]:
     """Record how a call ended, as its agent tells it. A call that the agent did not ask about is proposed and started
-    in the same append. An ask that is still open is withdrawn. Of two ends the first counts."""
+    in the same append. An ask that is still open is withdrawn. If two ends are reported, the first one is
+    recorded."""
     known = state.calls.get(call.id)
     if known is None:
         if _open_turn(state).stop_requested:
@@ -209,13 +210,14 @@ def _refused(call: CallState) -> Outcome | None:
 
 
 def _given_up(call: CallState) -> Outcome:
-    """How a call ends that the agent neither makes nor asks about any more."""
+    """The outcome of a call that the agent has given up."""
     undecided = call.judged.verdict == "ask" and call.answer is None
     return Denied(WITHDRAWN) if undecided else _refused(call) or Denied(WITHDRAWN)
 
 
 def _withdraw(state: State, calls: Sequence[CallState]) -> list[AnyEvent]:
-    """Answer the open asks of calls that their agent asks about no more, so that nobody is asked in vain."""
+    """Close the open asks of calls that the agent no longer wants to make, so that people are not asked
+    needlessly."""
     still_open = {ask.id for ask in state.open_asks()}
     asks = [each.judged.ask.id for each in calls if each.judged.ask is not None and each.judged.ask.id in still_open]
     answers = [AskAnswered(ask_id=each, decision=Deny(WITHDRAWN), by=AGENT) for each in asks]

@@ -1,4 +1,5 @@
-"""How undo, clear and fork change the history that the model is sent, and how calls show it files."""
+"""How undo, clear and fork change the history that the model is sent, and the record of the files that the model has
+seen."""
 
 from msgspec.structs import replace
 
@@ -23,8 +24,8 @@ def undo(state: State, event: TurnUndone) -> None:
 
 
 def clear(state: State, session: SessionId) -> None:
-    """Forget the history and all that the model knows from it. It hears again of background commands that run. An
-    agent that keeps a history of its own begins a new one."""
+    """Forget the history and all that the model knows from it. The model is told again about background commands that
+    are running. An agent that keeps a history of its own starts a new one."""
     if state.settings is not None and state.settings.agent_session_id != session:
         state.settings = replace(state.settings, agent_session_id=None)
     for command in state.background.values():

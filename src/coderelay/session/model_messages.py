@@ -134,7 +134,7 @@ def _messages(state: State, entry: Entry) -> Iterator[Message]:
 
 def _by_workflow(state: State, message: MessageAdded) -> str:
     """A workflow message as text, since no provider accepts calls that its model did not write. The results of the
-    calls are data: they can neither close the tag they stand in nor open another one of ours."""
+    calls are data: they can neither close the tag around them nor open another tag of coderelay."""
     told = [text_of(message.blocks)]
     for call in message.calls:
         outcome = state.calls[call.id].outcome

@@ -1,6 +1,7 @@
-"""The snapshot of a session in the OpenAI Chat Completions format, and the conversion of its messages.
+"""A session in the OpenAI Chat Completions format (the content of the session file), and the conversion of its
+messages.
 
-Chat models are sent this form, and the snapshot file holds it.
+Chat models are sent this form, and the session file holds it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +21,7 @@ _ID_CHARACTERS = 40  # the most that OpenAI accepts
 
 
 def snapshot(state: State, tools: Sequence[ToolSpec], system: str) -> dict[str, Any]:
-    """The content of the snapshot file: enough to repeat a request (model, tools, messages), and facts for a
+    """The content of the session file: enough to repeat a request (model, tools, messages), and facts for a
     reader."""
     settings = state.settings
     assert settings is not None

@@ -86,7 +86,8 @@ def joined(earlier: SessionConfigured | None, later: SessionConfigured) -> Sessi
 
 
 def without(pending: SessionConfigured | None, done: SessionConfigured) -> SessionConfigured | None:
-    """What still waits after a change that counts at once: the latest word on a setting is the one that holds."""
+    """The pending settings that remain after a change that counts at once: it replaces the pending value of the same
+    setting."""
     if pending is None:
         return None
     left = {name: value for name, value in values(pending).items() if name not in values(done)}

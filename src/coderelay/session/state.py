@@ -130,7 +130,8 @@ class BackgroundCommand(Struct):
 
 
 class KeptMessages(Struct):
-    """What stands in the messages that the agent of the open turn has handed in."""
+    """The ids of the messages that the agent of the open turn has handed in, and of the calls and results that they
+    contain."""
 
     ids: set[MessageId] = field(default_factory=set[MessageId])
     calls: set[CallId] = field(default_factory=set[CallId])

@@ -47,8 +47,8 @@ def _plan_outcome(decision: PlanDecision) -> Outcome:
 
 
 def cut_short(call: CallState, ending: Ending, *, mine: bool = False, never_run: bool = False) -> Outcome:
-    """How a call ends with its turn. `mine`: what ran it was stopped by the owner itself. `never_run`: it was
-    started, but its tool never got it."""
+    """How a call ends with its turn. `mine`: this owner stopped the agent that ran the call. `never_run`: the log has
+    the start of the call, but no tool was called."""
     if call.started_epoch is not None and not never_run:
         return Stopped(started=True) if mine and ending == "stopped" else Unknown()
     return Stopped(started=False) if ending == "stopped" else Failed("not run, because the turn failed before")

@@ -1,7 +1,6 @@
-"""Verbatim messages, stored exactly as the program of an agent emitted them, and the events that stand in them.
-
-An event that stands in such a message is marked when it is appended, so that whoever reads it alone knows that there
-is a message for it already.
+"""Verbatim messages, stored exactly as the program of an agent emitted them, and the events that they contain. An
+event that is contained in such a message is marked when it is appended, so that a reader of that event alone knows
+that a message for it exists.
 """
 
 from collections.abc import Sequence
@@ -34,7 +33,7 @@ def keep(state: State, messages: Sequence[MessageKept]) -> list[AnyEvent]:
 
 
 def see(state: State, event: MessageKept) -> None:
-    """Remember what stands in a message, until the turn ends."""
+    """Remember which events a message contains, until the turn ends."""
     if state.turn is None:
         return
     kept = state.turn.kept = state.turn.kept or KeptMessages()

@@ -1,4 +1,4 @@
-"""An agent that blocks, scripted: for tests of what surrounds agents like Claude or ACP programs.
+"""A scripted agent with a loop of its own, for tests of the code around agents such as Claude or ACP programs.
 
     agent = BlockingAgent(lambda prompt: [Says("let me see"), Uses("make", "make test"), Says("built")])
 
@@ -162,7 +162,7 @@ class BlockingAgent:
 
 class _Program:
     """The program of the agent: it emits a message for everything that it does, in a form that nobody else would make
-    of the events. Nothing `is_heard` of it if the agent hands in no messages."""
+    of the events. If `is_heard` is false, the agent hands in none of these messages."""
 
     def __init__(self, turn: Turn, *, is_heard: bool) -> None:
         self._turn = turn

@@ -68,8 +68,7 @@ class BashStop:
     arguments = WhichArguments
 
     def need(self, arguments: WhichArguments, workspace: Workspace) -> Need:
-        """Stopping is neither asked about nor denied in any mode: the command was allowed, so its end needs no
-        permission."""
+        """Stopping needs no permission in any mode, because the command itself was allowed."""
         return Need(tool="bash_stop", kind="read", title=arguments.number)
 
     async def run(self, arguments: WhichArguments, workspace: Workspace) -> Finished:

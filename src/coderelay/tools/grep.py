@@ -103,7 +103,7 @@ def _check(arguments: GrepArguments) -> None:
 
 
 async def _search(arguments: GrepArguments, start: SearchRoot, workspace: Workspace) -> tuple[Ended, list[Match]]:
-    """Search in a separate process (`search/grep_process.py`): a regular expression can take forever and cannot be
+    """Search in a separate process (`search/grep_script.py`): a regular expression can take forever and cannot be
     interrupted."""
     above = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     wanted = [start.root, start.folder, start.file, arguments.pattern, "" if start.file else arguments.glob]

@@ -64,8 +64,8 @@ def _title(arguments: TaskArguments) -> str:
 
 
 def _subagent(arguments: TaskArguments) -> str:
-    """The name of the subagent that is meant; empty for the one that models know from elsewhere and that is like any
-    of ours."""
+    """The name of the subagent that is meant; empty for `general-purpose`, which models know from other programs and
+    which means a task without a named subagent."""
     name = arguments.subagent_type.strip()
     return "" if name == _ANY else name
 

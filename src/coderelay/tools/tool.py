@@ -2,7 +2,7 @@
 
 A tool never judges permissions and never records events. Errors are raised as ToolFailed, which becomes a result that
 the model can act on. All that other packages know of a tool (how rules name it, how its calls are drawn, its Chinese
-texts) is in its `spec`; `all_tools` lists the built-in tools.
+texts) is in its `spec`; `builtin_tools` lists the built-in tools.
 """
 
 from typing import Generic, Protocol, TypeVar

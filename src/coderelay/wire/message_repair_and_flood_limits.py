@@ -12,7 +12,7 @@ _IN_FLIGHT = 16  # requests of the other side that are not answered yet
 
 
 class Tolerance:
-    """What a peer puts up with. Its methods raise PeerLost where that ends."""
+    """The deviations from JSON-RPC that a peer accepts. Its methods raise PeerLost when a limit is exceeded."""
 
     def __init__(self) -> None:
         self._rubbish = 0

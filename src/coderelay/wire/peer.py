@@ -80,8 +80,8 @@ def _cancel_request(number: int, reason: str) -> tuple[str, Params]:
 
 
 class Peer:
-    """`lost` says why the connection has ended, as the end of a sentence about the other side; until then it is
-    empty."""
+    """`lost` is the reason why the connection ended, to be put after the name of the other side; it is empty while
+    the connection is open."""
 
     def __init__(
         self,

@@ -65,7 +65,7 @@ class StreamTransport:
         while data:
             try:
                 data = os.read(file, _PIECE)
-            except BlockingIOError:  # whoever shares the file has made it non-blocking
+            except BlockingIOError:  # another process that shares the file has made it non-blocking
                 _wait_to_read(file)
                 continue
             except OSError:

@@ -17,7 +17,7 @@ from coderelay.protocol.translatable import say
 
 FIRST_SECONDS = 0.5
 _TRIES = 8
-_TRIES_OFF = 3  # a server that is not running on this machine may be about to restart, but seldom is
+_TRIES_OFF = 3  # retries if no server is running at an address of this machine: it may be restarting, but seldom is
 _LONGEST = 30.0
 _LONGEST_TOLD = 120.0  # a server that asks for a longer pause is not waited for
 

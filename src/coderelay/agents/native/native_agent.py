@@ -66,8 +66,9 @@ class NativeAgent:
         return Description(system, enabled.specs, disabled, card.context)
 
     def _tools_of(self, settings: SessionSettings) -> Toolbox:
-        """A subagent with a name is not even offered the tools that it does not have. In other sessions the list of
-        allowed tools may change, and requests would then begin differently; there, calls are denied."""
+        """A named subagent is not offered tools outside of its list. In other sessions all tools are offered and
+        calls of tools outside of the list are denied, because the list may change, and a request must begin like the
+        one before (for the prompt cache)."""
         if settings.parent is None:
             return self._toolbox
         toolbox, allowed = self._toolbox.for_child(), settings.enforced_tools

@@ -1,4 +1,4 @@
-"""The argument parser of all subcommands, with help and errors in the person's language; and their names."""
+"""The argument parser of all subcommands, with help, errors and option descriptions in the person's language."""
 
 import argparse
 import os
@@ -39,7 +39,7 @@ class LocalizedArgumentParser(argparse.ArgumentParser):
         return [name for each in self._actions for name in each.option_strings]
 
     def error(self, message: str) -> "NoReturn":
-        """A usage of many lines would hide the message, so that `--help` is named instead."""
+        """The usage text has many lines and would hide the message, so the message names `--help` instead."""
         usage = self.format_usage()
         is_short = usage.count("\n") <= _USAGE_LINES
         told = t("{program}: error: {message}\n", program=self.prog, message=retell(message))

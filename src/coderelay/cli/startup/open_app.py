@@ -17,8 +17,8 @@ from coderelay.surfaces import nonblocking_standard_streams
 
 
 def new_app(cwd: str | None = None) -> App:
-    """Build the app. Its environment also has the keys that other programs' files set, where the environment sets
-    none. From here on, messages to people are in the configured language."""
+    """Build the app. Its environment also contains keys from the files of other programs, for variables that the
+    environment does not set. From here on, messages to people are in the configured language."""
     enable_garbage_collection()
     config = load(os.environ, cwd)
     speak(config.lang)

@@ -5,6 +5,6 @@ import gc
 
 def enable_garbage_collection() -> None:
     """Turn on the garbage collection, which `cli.main` turned off. Every command calls this before it begins to
-    work. What was loaded until now is never garbage, so it is not looked at again; what comes later may be."""
+    work. Objects that exist now are never garbage, so they are excluded from collection."""
     gc.freeze()
     gc.enable()

@@ -23,7 +23,7 @@ def untrusted_everything(app: App, folder: str) -> str:
     if it has none."""
     try:
         texts = app.folders.untrusted_names(folder)
-    except BadInput:  # the list of trusted folders cannot be read; whoever uses it says so
+    except BadInput:  # the list of trusted folders cannot be read; the code that uses it reports the error
         texts = {}
     named = [t(_KINDS[kind], names=_some(names, _MARKS.get(kind, ""))) for kind, names in texts.items()]
     return _message([*_files(app), *named], "/trust")

@@ -30,7 +30,7 @@ async def model(here: Context, name: str) -> str:
     if problem is not None:
         raise BadInput(problem)
     change = ConfigureSession(session=here.session, model=wanted, agent=agent, by=here.by)
-    if agent not in (NATIVE, GUIDE):  # only that agent knows its models, and they are none for other sessions
+    if agent not in (NATIVE, GUIDE):  # only that agent can use this model, so it is not remembered for other sessions
         await here.client.send(change)
         return t("model: {model}", model=wanted)
     known = [each.name for each in await offered(here.client, here.session)]

@@ -77,7 +77,8 @@ class SlashCommand(Struct, frozen=True, kw_only=True):
 class Context(Struct):
     """What a command may use. `command` is the record of the command itself, `commands` are those of all commands.
     `on_prompt` gets the id of every prompt before the command sends it. `keys` describes the keys of this surface.
-    `numbered` maps a command's name to what the numbers in the list it showed last stand for."""
+    `numbered` maps the name of a command to the entries of the list that it showed last, in order, so that a person
+    can name one by its number."""
 
     client: Client
     session: SessionId

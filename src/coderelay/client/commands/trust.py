@@ -13,8 +13,8 @@ _CODE_LENGTH = 6
 
 
 async def trust(here: Context, code: str) -> str:
-    """The code only says what the person means. What counts is the whole digest that was shown here before: an agent
-    that writes files could find others with the same code."""
+    """The short code only names what was shown. The whole digest of it is compared, because an agent could construct
+    files that have the same short code."""
     shown = await here.client.get(ShowTrust(here.session))
     seen = here.numbered.get("trust", [])
     if not code:

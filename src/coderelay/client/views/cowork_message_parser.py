@@ -1,4 +1,5 @@
-"""What stands in a message of the Cowork contract, whoever made the message: nothing about its form is certain."""
+"""Reads the content of a message of the Cowork contract. The message may come from another program, so nothing about
+its form is certain."""
 
 from typing import Any, cast
 

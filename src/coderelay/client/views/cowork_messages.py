@@ -1,7 +1,8 @@
 """Events as messages of the Cowork contract, in the format of `stream-json`.
 
-The messages of an event are made from that event alone, so that the store can keep them as rows and rebuild them
-from the log. A message that the agent handed in itself is given as it is; events that stand in it give none.
+The messages of an event are made from that event alone, so that the store can keep them as rows and rebuild them from
+the log. A message that the agent handed in itself is given as it is; events that are contained in it give no message
+of their own.
 """
 
 from collections.abc import Sequence

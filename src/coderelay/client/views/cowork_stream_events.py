@@ -12,7 +12,7 @@ from coderelay.protocol.external_agent_events import PartialBlock
 from coderelay.protocol.ids import MessageId, SessionId, derived_id, new_id
 from coderelay.protocol.live_updates import TextDelta, ThinkingDelta
 
-_RUN = 24  # so much of an id names the messages of one source; the rest of it counts them
+_RUN = 24  # this many characters of an id are the same for all messages of one source; the rest counts them
 
 
 def kept_messages(recorded: Recorded, event: PartialsKept) -> list[dict[str, Any]]:

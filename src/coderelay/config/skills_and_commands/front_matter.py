@@ -4,7 +4,7 @@
     allowed-tools: Read, Bash(git *)   a list, also in [ ] or as lines of `- `
 
 Only the keys that a caller asks for are parsed; the values of others may be anything. Raises BadInput that names the
-line and what is right.
+line and says what is valid.
 """
 
 import json

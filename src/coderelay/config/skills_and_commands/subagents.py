@@ -86,7 +86,8 @@ def _description(head: FrontMatter) -> str:
 
 
 def _tools(head: FrontMatter) -> tuple[str, ...]:
-    """A tool with brackets, like `Bash(git *)`, is none of ours: half a tool cannot be given."""
+    """A tool with brackets, such as `Bash(git *)`, is ignored, because a subagent cannot be given a part of a
+    tool."""
     if "tools" not in head.fields:
         return ()
     tools = head.texts("tools")

@@ -54,7 +54,7 @@ class SchemaAnswer:
         return shown
 
     def completion(self, heard: Completion, tools: Sequence[ToolSpec]) -> Completion:
-        """`heard` is the message as the server sent it. Raises ModelFailed if it ends inside a call."""
+        """`received` is the message as the server sent it. Raises ModelFailed if it ends inside a call."""
         if self._what == "prose":
             return heard
         if self._what == "answer":

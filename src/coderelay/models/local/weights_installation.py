@@ -73,7 +73,7 @@ class Assembly:
         return False
 
     def append(self, part: DownloadPart, source: IO[bytes]) -> None:
-        """Raises InstallFailed if it is not the expected part; the file is then as it was."""
+        """Raises InstallFailed if `source` is not the expected part; the file then stays as it was."""
         start = self.size
         if not self._matches(source, part, self._file):
             self._file.truncate(start)

@@ -26,7 +26,7 @@ class MaskedLines:
         self._line += text
         end = max(self._done, _end_of_clear_text(self._line))
         whole = self._hide(self._line[:end])
-        fresh = whole[_alike(self._shown, whole) :]  # the first letters of a key may be shown already
+        fresh = whole[_alike(self._shown, whole) :]  # the beginning of a key may have been shown already
         self._begin_anew(end)
         return fresh
 

@@ -22,7 +22,8 @@ def is_build(words: tuple[Word, ...], folders: CommandFolders) -> bool:
 
 
 def is_known_use(words: Sequence[Word], folders: CommandFolders) -> bool:
-    """Whether this command is a build or a change of the tables and every word of it is known to be harmless."""
+    """Whether the tables list this command as a build or as one that changes files, and every word of it is known to
+    be harmless."""
     return essence(words, folders) is not None
 
 
@@ -84,7 +85,7 @@ def _checked(
 
 
 def _check_words(words: Sequence[str], name: tuple[str, ...], build: Build) -> None:
-    """Refuses words that a program takes for more than the name of a file or a target."""
+    """Refuses words that a program would not take for a plain file or target name."""
     for word in words:
         if word.startswith("@") or _ADDRESS.fullmatch(word):
             raise NotReadOnly(f"{word} may bring options or a program from elsewhere")

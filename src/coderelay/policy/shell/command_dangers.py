@@ -1,7 +1,7 @@
 """Finds dangerous commands anywhere in a shell text, by what is known of programs and by the person's own rules.
 
-Whatever is found only makes a verdict stricter. A danger that is `refused` is so outside of yolo; any other danger is
-asked about with its reason.
+Whatever is found only makes a verdict stricter. A command with a danger that is `refused` is denied except in mode
+yolo; for any other danger, the person is asked, with its reason.
 """
 
 import re

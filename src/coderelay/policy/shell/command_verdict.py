@@ -1,8 +1,8 @@
 """The verdict on a shell command: allow, ask or deny. Pure.
 
-The text is parsed once and read in two ways, which never swap roles. The literal reading (`parser`) proves that a
-command only reads; only a proof allows. The tolerant walk (`possible_commands`) finds every command that may be
-written anywhere in the text; it can only make the verdict stricter.
+The text is parsed once and read in two ways, which never swap roles. The literal reading (`strict_bash_parser`)
+proves that a command only reads; only a proof allows. The tolerant walk (`possible_commands`) finds every command
+that may be written anywhere in the text; it can only make the verdict stricter.
 """
 
 import re

@@ -59,8 +59,8 @@ def _scripts(words: Sequence[str]) -> list[int]:
 
 
 def _given_more(words: Sequence[str]) -> list[str]:
-    """The programs that a command such as xargs may start with further words, which are not in the text. So every
-    rule on such a program counts, whatever other words the rule has."""
+    """The programs to which a command such as xargs adds arguments that are not in the text. Every rule about such a
+    program therefore matches, whatever other words the rule has."""
     if not find_program(words[0]).adds_words:
         return []
     rest = words[1:_MOST_WORDS]

@@ -2,7 +2,7 @@
 
 A text is walked once, and the checks for danger, for rules that deny or ask, and for the network all read the same
 records. The walk is tolerant: it finds more than would really run. So what it finds may make a verdict stricter or
-ask for a right, but never proves that a command is harmless: the literal reading does that (`parser`).
+ask for a right, but never proves that a command is harmless: the literal reading does that (`strict_bash_parser`).
 """
 
 import re
@@ -50,8 +50,8 @@ _RUNS_OUTPUT = "it runs the output of another command"
 
 
 class Command(Struct, frozen=True):
-    """Words that are started as a command. If `guessed` is true, a wrapper stands before them, and its own words may
-    not end where these begin."""
+    """Words that are started as a command. If `guessed` is true, they follow a wrapper, and it is not certain where
+    the wrapper's own words end."""
 
     words: tuple[str, ...]
     guessed: bool = False
@@ -80,7 +80,8 @@ class LateSubstitution(Struct, frozen=True):
 
 
 class Suspicion(Struct, frozen=True):
-    """The form of the text is a reason to ask. If `unexamined`, it runs something that cannot be looked at."""
+    """A reason to ask that lies in the form of the text. If `unexamined`, the text runs something that cannot be
+    analysed."""
 
     reason: str
     unexamined: bool = False

@@ -1,8 +1,8 @@
 """The rights that a command wants beyond the sandbox (network, or to run outside), and the disk facts about it.
 
 The rights are read from the command's own text, because that text is what a person is shown: `CODER_NETWORK=1 ` and
-`CODER_SANDBOX=0 ` at its very beginning ask for them. Programs whose purpose is to talk to other machines get the
-network right without such a word.
+`CODER_SANDBOX=0 ` at its very beginning ask for them. Programs whose purpose is to talk to other machines request the
+network without such a prefix.
 """
 
 import re

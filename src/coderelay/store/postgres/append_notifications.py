@@ -35,7 +35,7 @@ _SNAPSHOT = "SELECT pg_current_snapshot()::text"
 
 class AppendNotifications:
     """`counter` changes when any process has appended: at once for this process, within milliseconds for another. The
-    sessions that changed last are remembered, each with the number of its last change."""
+    most recently changed sessions are remembered, each with the number of its last change."""
 
     def __init__(
         self, server: PostgresServer, reader: ConnectionPool, writers: ConnectionPool, poll_seconds: float
@@ -96,7 +96,7 @@ class AppendNotifications:
             for task in running:
                 task.cancel()
             _, running = await asyncio.wait(running, timeout=_CANCEL_AGAIN_SECONDS)
-        await asyncio.gather(*self._tasks, return_exceptions=True)  # how they ended is of no interest
+        await asyncio.gather(*self._tasks, return_exceptions=True)  # their results and errors are not needed
         if self._first_listener is not None:
             await self._first_listener.close()  # a task that was cancelled before it began closes nothing
         await self._notify()

@@ -1,6 +1,6 @@
 """Appends that arrive together share one statement and one commit; each succeeds or fails on its own.
 
-One that comes alone, as the one before did, does not wait to see whether others come.
+An append does not wait for others if it arrives alone and the append before it also arrived alone.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ class AppendQueue:
         self._written = written
         self._waiting: deque[tuple[Append, Done]] = deque()
         self._running = 0
-        self._is_lonely = False  # the last append had no company, so the next one is not made to wait for any
+        self._is_lonely = False  # the last append arrived alone, so the next one is not delayed
 
     async def submit(self, append: Append) -> list[Recorded]:
         """Returns when it is on disk. It is carried out even if the caller is cancelled: that cancels only `done`."""

@@ -1,7 +1,8 @@
 """Statements that are prepared once for each connection and then run directly with libpq.
 
-For appends, which are written all the time, this costs the client a third of what the driver's general way costs: no
-arguments are looked at to choose a form for them, and the event loop is entered once instead of twice.
+For appends, which are written all the time, this costs the client a third of what the driver's general way costs: the
+driver does not inspect the arguments to choose an encoding, and the task waits on the event loop once instead of
+twice.
 """
 
 import asyncio
@@ -100,7 +101,7 @@ class RunningStatement:
 
     def _go_on(self) -> None:
         if not self._is_waiting:
-            return  # the socket was ready in both directions, and the other one has ended this
+            return  # the callback for the other direction of the socket has already finished the statement
         is_sending = self._is_sending
         self._stop_waiting()  # first: libpq closes the socket of a lost connection by itself
         try:

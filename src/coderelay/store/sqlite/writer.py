@@ -49,8 +49,8 @@ class _Job(Struct):
 
 class Writer:
     """`lock_seconds` is how long to wait for another program's lock; None waits without limit. If the wait becomes
-    long, `tell` is called on the event loop with a message about who holds the lock. `rolled_back` is called by the
-    writer's thread when a transaction is undone as a whole."""
+    long, `tell` is called on the event loop with a message about who holds the lock. `rolled_back` is called when a
+    transaction is undone as a whole, by the thread that ran it."""
 
     def __init__(
         self,
@@ -112,7 +112,8 @@ class Writer:
         self._jobs.put(job)
 
     async def _work_here(self, job: _Job) -> None:
-        """Jobs that come in the same cycle of the event loop come together with this one: the thread does them."""
+        """Run a job on the event loop. Further jobs of the same cycle of the loop are given to the thread, which
+        commits them together."""
         self._is_working_here = True
         try:
             try:
@@ -295,14 +296,15 @@ def _resolve(jobs: list[_Job]) -> None:
 
 class KnownHeads:
     """The ends of the logs that this process wrote to last. They hold until another connection writes to the file,
-    which SQLite's data version tells. Used by the writer's thread only, within its transactions."""
+    which SQLite's data version tells. Used only by whoever holds the writer's connection, within a transaction."""
 
     def __init__(self) -> None:
         self._version = -1
         self._heads: dict[SessionId, LogHead] = {}
 
     def take(self, connection: sqlite3.Connection, session: SessionId) -> LogHead | None:
-        """The end of this log. It is kept anew with what is appended: an append that fails leaves none behind."""
+        """Remove and return the remembered head of this log. The caller stores the new head after its append, so that
+        a failed append leaves none."""
         (version,) = connection.execute("PRAGMA data_version").fetchone()
         if version != self._version:
             self._version = version

@@ -49,8 +49,8 @@ log = logging.getLogger(__name__)
 
 class EditorSession:
     """`summary` is the session when the editor opened it. `max_mode` is the freest mode that it may choose. A turn of
-    its prompts has `max_steps`. What the editor does to a session happens in the order in which it wants it: `_order`
-    is taken in the order of arrival."""
+    its prompts has `max_steps`. Requests of the editor are carried out in the order in which they arrive: `_order` is
+    a lock that is taken in that order."""
 
     def __init__(
         self, context: ConnectionContext, summary: Summary, max_mode: Mode, max_steps: int | None = None
@@ -129,7 +129,8 @@ class EditorSession:
         return {"stopReason": reason}
 
     def cancel_soon(self) -> None:
-        """Cancel what was wanted until now. The last one of several does what those before it would have done."""
+        """Cancel all prompts that were requested until now. If it is called several times, only the last call
+        acts."""
         if self._cancelling is not None:
             self._cancelling.cancel()
         self._cancelling = self._spawn(self.cancel)
@@ -182,7 +183,7 @@ class EditorSession:
             text = told.text + content.text.removeprefix(typed)
         prompt = PromptId(new_id())
         over = self._expect(prompt)
-        if over.done():  # nobody would see its turn end
+        if over.done():  # otherwise nothing would report the end of its turn
             return over
         command = SendPrompt(
             session=self.id,

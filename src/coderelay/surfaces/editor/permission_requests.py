@@ -141,7 +141,7 @@ class PermissionRequests:
         self._send(self._updates.notice(told))
 
     def _settle(self, ask: Ask) -> None:
-        """End what only the request has shown as a tool call."""
+        """Close the tool call in the editor that only the permission request has shown."""
         self._send(tool_call_update(_call(ask), "completed"))
 
     async def _decision(self, ask: Ask) -> Decision:
@@ -201,8 +201,8 @@ class PermissionRequests:
         return MODE_NAMES.index(mode) <= MODE_NAMES.index(self._max_mode)
 
     def _tool_call(self, ask: Ask) -> Fields:
-        """The whole call, because the client may not know it: it may be one of a subagent. Clients show text as
-        Markdown, which would change a command; what people write to people stays as it is."""
+        """All fields of the call, because the client may not know a call of a subagent. Commands are escaped, because
+        clients show text as Markdown; plans and questions are not."""
         fields: Fields = {"toolCallId": _call(ask), "status": "pending"}
         match ask:
             case PermissionAsk():

@@ -83,8 +83,8 @@ class _Output(Struct):
 
 
 class SessionUpdates:
-    """Makes the updates, event by event. The prompts in `own` came from this client, which shows them itself. If it
-    begins `midway`, a message may be half written, which is shown when it is complete."""
+    """Makes the updates, event by event. The prompts in `own` came from this client, which shows them itself. If
+    `is_midway` is true, it began while a message was being written; that message is shown when it is complete."""
 
     def __init__(self, cwd: str, mode: Mode, *, shows_notices: bool = False) -> None:
         self.cwd = cwd

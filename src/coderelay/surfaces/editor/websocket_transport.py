@@ -34,8 +34,8 @@ class WebSocket(Protocol):
 
 class WebSocketTransport:
     """A client that says nothing for `silence` seconds is told `//ready`, because it may wait for that. Some clients
-    lose frames that arrive together; with a `pause` they get a frame only when they have read the one before, and so
-    many seconds later. Messages that wait are joined where `join` can do it."""
+    lose frames that arrive together; with a `pause`, each frame is sent only after the client has read the previous
+    one and that many seconds have passed. Messages that wait are joined where `join` can do it."""
 
     def __init__(
         self, socket: WebSocket, *, silence: float, pause: float, join: Join, most_bytes: int = MOST_BYTES
@@ -137,5 +137,5 @@ class WebSocketTransport:
             async with asyncio.timeout(_PONG_SECONDS):
                 await pong
         except TimeoutError:
-            return  # a client that does not answer pings gets the next frame all the same
+            return  # a client that does not answer pings still gets the next frame
         await asyncio.sleep(self._pause)

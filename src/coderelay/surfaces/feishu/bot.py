@@ -37,8 +37,8 @@ class WebhookOptions(Struct, frozen=True):
 
 
 class BotTiming(Struct, frozen=True):
-    """`lease_ms` is how long another bot leaves alone what this one is at: after a crash, that long passes until the
-    next one takes over. `pace` makes the pauses between calls longer or shorter."""
+    """`lease_ms` is how long other bots leave an event to the bot that began it; after a crash, the next bot takes
+    over when this time has passed. `pace` makes the pauses between calls longer or shorter."""
 
     lease_ms: int = 15_000
     pace: float = 1.0

@@ -86,7 +86,7 @@ class ChatRecords:
         await self._put(_pointer(key), pointer)
 
     async def point_instead_of(self, pointer: CurrentSession, key: ChatKey, other: CurrentSession) -> bool:
-        """Whether the chat has the other pointer now; not if it has not this one any more."""
+        """Replace the pointer of a chat if it still is `pointer`. Returns whether it was replaced."""
         entry = await self._key_values.read(_pointer(key))
         now = CurrentSession() if entry is None else msgspec.json.decode(entry.value, type=CurrentSession)
         version = 0 if entry is None else entry.version
@@ -136,15 +136,15 @@ class ChatRecords:
         return "" if entry is None else entry.value.decode()
 
     async def is_first(self, name: str) -> bool:
-        """Whether this happens for the first time, for whatever is to happen once."""
+        """Whether `name` is recorded for the first time, for actions that must happen only once."""
         return await self._key_values.write(Change(f"chat.once/{name}", b"{}", 0)) != 0
 
     async def want_shown(self, session: SessionId) -> None:
-        """Let the bot that shows the sessions look at this one: it is in a chat now, and no event says so."""
+        """Ask the presenting bot to show this session: it belongs to a chat now, and no event in the log says so."""
         await self._key_values.write(Change(WANTED + session, b""))
 
     async def wanted(self) -> list[str]:
-        """What is to be looked at; each is told once."""
+        """The sessions that the presenting bot must look at. Each is returned once."""
         entries = await self._key_values.list(WANTED)
         for each in entries:
             await self._key_values.write(Change(each.key, None, each.version))

@@ -1,4 +1,5 @@
-"""The outbox in the key-value store: what it holds is sent until the platform has it, by whichever bot lives."""
+"""The outbox in the key-value store: a card is sent again until the platform has accepted it, by any bot that is
+running."""
 
 import asyncio
 import logging

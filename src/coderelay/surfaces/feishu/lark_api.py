@@ -45,8 +45,8 @@ class AppCredentials(Struct, frozen=True):
 
 
 class PlatformError(Exception):
-    """The platform did not do what was asked. `trouble` says what to do: try again later (`weather`, `limited`,
-    `token`), or not. `code` is the platform's, 0 if there was no answer."""
+    """The platform did not do what was asked. `trouble` classifies the failure: `weather`, `limited` and `token` may
+    be retried later, the others not. `code` is the platform's, 0 if there was no answer."""
 
     def __init__(self, trouble: Trouble, code: int, text: str, retry_after: float = 0.0) -> None:
         super().__init__(f"{code}: {text}" if code else text)
@@ -154,7 +154,8 @@ class LarkApi:
         async with self._fetching:
             try:
                 return str(await asyncio.to_thread(TokenManager.get_self_tenant_token, self._config))
-            except ObtainAccessTokenException as error:  # a secret that was changed may be changed here, too
+            except ObtainAccessTokenException as error:
+                # The secret may have been changed on the platform and in the environment.
                 raise PlatformError("token", int(error.code or 0), str(error)) from error
             except (requests.RequestException, ValueError, TypeError) as error:
                 raise PlatformError("weather", 0, f"no token: {error}") from error

@@ -117,7 +117,7 @@ class LongConnection:
                 log.warning("the platform refuses the long connection: %s", error)
             except (OSError, TimeoutError, httpx.HTTPError, websockets.WebSocketException) as error:
                 log.warning("the long connection failed: %s", error or type(error).__name__)
-            except Exception:  # whatever it was, a bot that hears nothing any more helps nobody
+            except Exception:  # any failure ends the bot, because without a connection it receives nothing
                 log.exception("the long connection failed")
             await asyncio.sleep(self._pace * pause * random.uniform(0.5, 1.0))
             pause = min(pause * 2, _LONGEST_PAUSE)

@@ -230,7 +230,8 @@ class MessageHandler:
             await self.tell(message, localize(_CANNOT_RUN), retell(reason), colour="orange")
 
     async def _again(self, message: ChatMessage, route: Route) -> None:
-        """A message that was taken before a crash: whatever it was taken for is repeated, and counts once."""
+        """Handle a message again that was handled before a crash: what it led to is repeated, and takes effect
+        once."""
         if route.ask is None:
             await self._prompt(message, route.session, is_queued=False)
             return

@@ -112,7 +112,7 @@ class EventHeader(Struct, frozen=True):
 
 
 class ParsedEvent(Struct, frozen=True):
-    """`incoming` is None for an event that is none of ours (another type, or written by a bot)."""
+    """`incoming` is None for an event that the bot ignores (another type, or written by a bot)."""
 
     header: EventHeader
     incoming: Incoming | None

@@ -1,8 +1,7 @@
-"""Which of several bots of one app shows what happens in the sessions: one at a time.
-
-Every bot takes messages and clicks, whichever reaches it. But two that draw the same cards would undo each other's
-drawings for moments, and stream into the same card. So one holds the lease in the surface's key_values. If that one
-dies, another takes over: at once if it can see that the process has gone, and otherwise when the lease has run out.
+"""The lease that decides which of several bots of one app draws the cards: one at a time. Every bot handles the
+messages and clicks that reach it. But two that draw the same cards would undo each other's drawings for moments, and
+stream into the same card. So one holds the lease in the surface's key_values. If that one dies, another takes over:
+at once if it can see that the process has gone, and otherwise when the lease has run out.
 """
 
 import asyncio
@@ -27,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 class _Lease(Struct, frozen=True):
-    """`machine` names the space in which `pid` means something."""
+    """`machine` identifies the machine and process namespace in which `pid` is valid."""
 
     holder: str
     until: int

@@ -2,7 +2,7 @@
 
 An event is kept with its id before the platform is answered, in the key_values that all bots of an app share. So an
 event that is delivered twice, or to two bots, acts once, and one that was received acts even if the process dies
-right then: whoever sweeps next finds it among those still to do.
+right then: the next sweep of any bot finds it among the unfinished events.
 """
 
 import asyncio

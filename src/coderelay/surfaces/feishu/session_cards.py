@@ -1,7 +1,7 @@
 """One session as the cards of its chat: which cards there are, and what each looks like now.
 
-It is made from the messages of the session's execution, and draws the same cards with the same keys whenever it is
-made from the same messages. So a bot that starts again finds its cards, and repeats none.
+The cards are computed from the messages about the session; the same messages always give the same cards with the same
+keys. So a bot that starts again finds its cards and repeats none.
 """
 
 from collections.abc import Iterable

@@ -29,8 +29,8 @@ from coderelay.surfaces.feishu.session_updates_from_log import Message, SessionU
 
 
 class InStream(Struct, frozen=True):
-    """Messages, and the event of the session's own log that they were made from; 0 for others. Everything that had
-    happened when the stream began is told when one says `is_caught_up`."""
+    """Messages, and the event of the session's own log that they were made from; 0 for others. When a message has
+    `is_caught_up`, everything that happened before the stream began has been reported."""
 
     messages: tuple[Message, ...]
     seq: int = 0

@@ -1,4 +1,4 @@
-"""The cards of a chat, as layouts: notices, answers, results and refusals. Cards of asks are in `ask_layouts`.
+"""The cards of a chat, as layouts: notices, answers, results and refusals. Cards of asks are in `ask_cards`.
 
 They are written in the language that is spoken when they are made (`speaking`), which is Chinese unless the person
 has configured another, whatever the locale of the machine.

@@ -1,4 +1,4 @@
-"""The webhook: the platform calls this machine, over whatever HTTPS proxy stands before it.
+"""The webhook: the platform sends its requests to this machine, through an HTTPS proxy in front of it.
 
 Whoever finds the address can call it, so a call is believed only if the bytes of its body are signed with the app's
 encrypt key. The one call that may come unsigned is the platform's test of the address, and it must carry the token.

@@ -69,7 +69,8 @@ class ProgressLines:
         )
 
     def _say_outcome(self, call_id: CallId, told: str) -> None:
-        """A call that could not be started has not been named yet. The same problem of many calls is said once."""
+        """A call that could not be started has not been named yet. A problem that many calls have in common is
+        printed once."""
         if call_id in self._started:
             self._started.discard(call_id)
             self._last_problem = ""

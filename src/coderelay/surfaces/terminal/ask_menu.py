@@ -14,7 +14,8 @@ _ROWS = 10
 
 
 class AskMenu:
-    """The menu of one ask, or of one question of it. `place` is the number of the question, and of how many."""
+    """The menu of one ask, or of one question of it. `place` is the number of the question and the number of
+    questions."""
 
     def __init__(self, ask: Ask, place: tuple[int, int] = (1, 1)) -> None:
         self._is_permission = isinstance(ask, PermissionAsk)

@@ -122,7 +122,7 @@ class Screen:
         self.refresh()
 
     def on_key(self, heard: Callable[[], None]) -> None:
-        """Call `heard` before each key is handled."""
+        """Call `listener` before each key is handled."""
 
         def hear(_: object) -> None:
             heard()
@@ -145,7 +145,7 @@ class Screen:
             self._flush_at = asyncio.get_running_loop().call_later(_PRINT_SECONDS, self._flush)
 
     def print_at_once(self, text: str) -> None:
-        """Print together with the region as it is from now on: neither is seen without the other."""
+        """Print text and repaint the region in one write, so that neither is visible without the other."""
         self.print(text)
         if self._flush_at is not None:
             self._flush_at.cancel()

@@ -74,7 +74,8 @@ class SessionRenderer:
         self._asked.add(call)
 
     def show_rest(self, width: int) -> str:
-        """The last text that was shortened, in full. Asked again, the one before it. Empty if there is none."""
+        """The last text that was shortened, in full. When it is called again, the shortened text before that one.
+        Empty if there is none."""
         return self._shortened.pop()(width) if self._shortened else ""
 
     @property

@@ -85,7 +85,7 @@ async def _task(client: Client, session: SessionId, call: CallId) -> str:
 
 
 async def _commands(client: Client, session: SessionId) -> list[Payload]:
-    """Those that may be used from afar, then those of the agent, the person and the folder."""
+    """The commands that may be used remotely, then those of the agent, the person and the folder."""
     built_in: list[Payload] = [
         {"name": each.name, "hint": each.hint, "text": each.text.english, "retold": {"zh": each.text.chinese}}
         for each in COMMANDS

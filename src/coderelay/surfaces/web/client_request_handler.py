@@ -243,8 +243,8 @@ class ClientRequestHandler:
         return prompt_id
 
     async def _stop(self, connection: ClientSendQueue, session: SessionId) -> None:
-        """The end of the turn is told to everybody when it has ended. Without an open turn there is none, so the
-        client that wanted it is told at once."""
+        """All clients are told when the turn has ended. If no turn is open, only the client that sent the request is
+        told, at once."""
         try:
             outcome = await self._client.send(StopTurn(session=session, by=self._by))
             summary = await self._client.get(ShowSession(session))
@@ -254,7 +254,8 @@ class ClientRequestHandler:
             connection.reply(event_text("session.status", {"sessionId": session, "status": "idle"}))
 
     async def _delete(self, connection: ClientSendQueue, session: SessionId) -> None:
-        """Everybody is told, unless there is nothing to delete, or it is a child, which the others do not know."""
+        """All clients are told, unless there was nothing to delete or it was a child session, which other clients do
+        not know."""
         try:
             is_child = (await self._client.get(ShowSession(session))).parent is not None
         except UnknownSession:
@@ -324,7 +325,8 @@ class ClientRequestHandler:
         )
 
     async def _undo(self, session: SessionId, turn_id: str) -> None:
-        """Everybody is told what was put back. Two people who undo the same turn do not undo two."""
+        """All clients are told which files were restored. If two people undo the same turn, the second request
+        changes nothing."""
         async with self._undoing:
             turns = await self._client.get(ListTurns(session, limit=1))
             if not turns or turns[0].turn_id != turn_id:

@@ -149,7 +149,8 @@ def _offered(headers: _Headers) -> list[str]:
 
 
 def chosen_subprotocol(offered: Iterable[str]) -> str | None:
-    """The subprotocol that is spoken with a client, if it offers one of ours; never the one that holds the token."""
+    """The subprotocol chosen for a client among those that it offers and this server knows; never the one that holds
+    the token."""
     names = set(offered)
     return next((each for each in (BATCHED, PLAIN) if each in names), None)
 

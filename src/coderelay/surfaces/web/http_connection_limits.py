@@ -39,7 +39,7 @@ class HttpConnection(H11Protocol):
             min(all_of_us, key=HttpConnection._worth).transport.abort()
 
     def _worth(self) -> tuple[bool, float]:
-        """The connection of the lowest worth is closed first: one without a request, and of those the oldest."""
+        """The sort key for closing connections: first those without a request, and among them the oldest."""
         is_answered = bool(self.cycle) and not self.cycle.response_complete
         return is_answered, self._since
 

@@ -14,8 +14,8 @@ _QUIET_SECONDS = 0.3
 
 
 class IdeContexts:
-    """The context of each client that tells one. The others are shown the latest, when it has been quiet a moment;
-    that of a client that has gone is forgotten. `publish` sends a text to all clients but one."""
+    """The context of each client that sends one. The other clients are shown the latest one when it has not changed
+    for a moment; the context of a disconnected client is forgotten. `publish` sends a text to all clients but one."""
 
     def __init__(self, publish: Callable[[str, ClientSendQueue | None], None]) -> None:
         self._publish = publish

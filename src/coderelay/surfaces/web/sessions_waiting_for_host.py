@@ -23,8 +23,8 @@ _WATCH_SECONDS = 3.0
 
 
 class SessionsWaitingForHost:
-    """`heard_of` says that a session does something. Only the owners of sessions that have been silent for a while
-    are looked at."""
+    """`note_activity` records that something happened in a session. Only the owners of sessions that have been silent
+    for a while are looked at."""
 
     def __init__(self, client: Client, by: By) -> None:
         self._client = client

@@ -13,12 +13,14 @@ MOST_BYTES = 8 * 1024 * 1024
 _MOST_DEPTH = 64
 _MOST_NAME = 200
 _MOST_PIECES = 300_000
-_PIECES = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{,]', re.DOTALL)  # it never goes back, also if no string ends
+_PIECES = re.compile(
+    r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{,]', re.DOTALL
+)  # the pattern never backtracks, even if a string has no end
 
 
 def read_json(text: str) -> object:
     """The value of a JSON text. Raises BadInput for anything else than JSON, for a key that stands twice in one
-    object, for numbers that are none, for halves of characters, and for what is too large, has too many values or
+    object, for NaN and Infinity, for lone surrogates, and for what is too large, has too many values or
     is nested too deeply."""
     if len(text) > MOST_BYTES:
         raise BadInput(f"the message is too large: {MOST_BYTES} bytes at most")

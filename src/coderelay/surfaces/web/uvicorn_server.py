@@ -73,8 +73,8 @@ class _Server(uvicorn.Server):
         await self._until
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Give the clients a second to read what is on its way. What uvicorn would log of those that do not is of no
-        use to anybody."""
+        """Give the clients a second to read what is on its way. Log messages of uvicorn about the others are
+        suppressed."""
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
         patience = asyncio.get_running_loop().call_later(_CLOSE_SECONDS, self._abort)
         try:

@@ -4,9 +4,10 @@
     def test_it_is_an_agent(check: Check, tmp_path: Path) -> None:
         run(check, Subject("mine", open_process, folder=str(tmp_path), speaks="say hello", writes="write the file"))
 
-`open_process` opens a Client with the agent; every opened one works on the same log, as processes do. With the prompt
-`speaks` the agent makes no call. With `writes` it makes one call, about which a person is asked in mode `default`;
-the call writes the file `made` in the folder, and then the agent ends its turn. A check raises AssertionError.
+`open_process` opens a Client with the agent. All clients that it opens share one log, like separate processes. With
+the prompt `speaks` the agent makes no call. With `writes` it makes one call, about which a person is asked in mode
+`default`; the call writes the file `made` in the folder, and then the agent ends its turn. A check raises
+AssertionError.
 """
 
 from coderelay.testing.agent_suite.check_framework import CHECKS as CHECKS

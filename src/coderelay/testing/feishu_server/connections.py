@@ -60,7 +60,7 @@ class LongConnection:
         await self._send(message)
 
     def drop(self) -> None:
-        """Without a goodbye, as when the network fails."""
+        """Drop the connection without closing it, as when the network fails."""
         transport = getattr(getattr(self._send, "__self__", None), "transport", None)
         self._loop.call_soon_threadsafe(transport.abort if transport is not None else lambda: None)
 

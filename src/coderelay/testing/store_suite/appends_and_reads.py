@@ -64,7 +64,8 @@ async def a_moved_head_changes_nothing(log: Log) -> None:
 
 @promise
 async def an_append_that_another_overtook_changes_nothing(log: Log) -> None:
-    """Alone, and together with others that are not overtaken; also by a deletion, which makes room for its events."""
+    """Checked for an append alone, for one in a group whose other appends succeed, and for one overtaken by a
+    deletion."""
     one, other = await log.open(), await log.open()
     ahead, gone = SessionId("ahead"), SessionId("gone")
     for session in (A, B, C, ahead, gone):

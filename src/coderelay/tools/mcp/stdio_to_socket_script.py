@@ -1,8 +1,8 @@
 """Script that connects standard input and output to our socket and then becomes the MCP server.
 
 It is run as a script, never imported. A command of our supervisor has no input, and one output for everything; so
-this script connects the server before it starts: `stdio_shim.py SOCKET PROGRAM ARGUMENT…`. Standard error remains the
-output of the command.
+this script connects the server before it starts: `stdio_to_socket_script.py SOCKET PROGRAM ARGUMENT…`. Standard error
+remains the output of the command.
 """
 
 import os

@@ -51,7 +51,8 @@ class StdioTransport:
             raise
 
     async def deliver(self, take: Take) -> str:
-        """It does not wait until the server has read what it was sent: many do not read while they write."""
+        """`deliver` does not wait for the server to read what it was sent, because many servers do not read while
+        they write."""
         assert self._reader is not None, "open comes first"
         try:
             while True:

@@ -41,7 +41,7 @@ def _marked(name: str, pair: tuple[str, str], times: int) -> str:
 
 
 def on_one_line(text: str) -> str:
-    """Escape everything that a terminal would obey, or that looks like a line of ours."""
+    """Escape control characters, and text that looks like a line that coder prints."""
     return text if text.isprintable() else "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 

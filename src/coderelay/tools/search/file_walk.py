@@ -1,7 +1,7 @@
 """Walks the files beneath a folder; follows no links and skips what .gitignore rules exclude.
 
 Every folder is opened relative to the descriptor of its parent, so that nobody can lead the walk elsewhere. Standard
-library only, because `grep_process.py` runs this in a process of its own.
+library only, because `grep_script.py` runs this in a process of its own.
 """
 
 import os

@@ -42,7 +42,7 @@ _SAID_CHARS = 1000
 
 
 class Pages(Protocol):
-    """The HTTP client for pages: `http.checked_address_client`. Errors are raised as ToolFailed."""
+    """The HTTP client for pages: `http.web_page_client`. Errors are raised as ToolFailed."""
 
     def goes_through_proxy(self, url: str) -> bool: ...
 

@@ -66,8 +66,8 @@ class Processes:
         free_bytes: int = 0,
     ) -> FinishedCommand:
         """Run a command to its end, or end it after `seconds` or when this task is cancelled. With `apart`, standard
-        error is collected separately. `heard` gets all output as it arrives. The command is also ended when less than
-        `free_bytes` is left on the disk of one of the folders that it may write to (`written`).
+        error is collected separately. `on_output` is called with all output as it arrives. The command is also ended
+        when less than `free_bytes` is left on the disk of one of the folders that it may write to (`written`).
 
         When this returns or raises, no process of the command is left, whatever it did to escape; except one that
         became another user, which we may not kill.

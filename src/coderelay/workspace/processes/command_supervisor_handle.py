@@ -105,8 +105,8 @@ class SupervisorHandle:
             self._bury()
 
     def _bury(self) -> None:
-        """Clean up after the supervisor. Its socket closed, so it is exiting; it is killed all the same, because a
-        command may have closed the socket."""
+        """Clean up after the supervisor. Its socket closed, so it is exiting; it is still killed, because a command
+        may have closed the socket."""
         self._loop.remove_reader(self._control)
         with suppress(OSError):  # nothing was received
             self._is_ready = self._is_ready or self._control.recv(1) != b""

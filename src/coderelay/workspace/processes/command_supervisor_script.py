@@ -21,9 +21,9 @@ The end of either socket means that the owner is gone, or wants the command or t
 The control socket is standard input, the only descriptor that every sandbox leaves open. The arguments are resource
 limits for every command, as `name=number`, and mounts that must exist, as `kind=identity=path`.
 
-Commands run as the same user. So our processes must not be traceable, or a command could take their sockets and
-answer in their place. Nor may a command stop them: a stopped subreaper is killed, and in a process namespace of its
-own the supervisor is process 1.
+Commands run as the same user. So our processes must not be traceable (ptrace); otherwise a command could take over
+their sockets and answer in their place. Nor may a command stop them: a stopped subreaper is killed, and in a process
+namespace of its own the supervisor is process 1.
 """
 
 import os

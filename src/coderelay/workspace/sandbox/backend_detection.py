@@ -28,7 +28,8 @@ _SWITCHES = (
 
 
 class DetectedSandbox(Struct, frozen=True):
-    """The way that was chosen. `why_not` gives, for each better way, the reason why it does not work."""
+    """The sandbox backend that was chosen. `why_not` gives, for each preferred backend, the reason why it does not
+    work."""
 
     backend: SandboxBackend = field(name="rung")  # as older versions have stored it
     why_not: dict[str, str] = {}
@@ -49,7 +50,7 @@ def sandbox_backend(coder_home: str) -> SandboxBackend:
 
 
 def detect_sandbox(coder_home: str) -> DetectedSandbox:
-    """Try every way, whatever is cached, and cache the result."""
+    """Try every backend, ignoring the cache, and cache the result."""
     from coderelay.workspace.sandbox.sandbox_probe import probe  # imported late: most processes find a cached result
 
     why_not: dict[str, str] = {}

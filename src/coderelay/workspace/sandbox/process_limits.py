@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 PROCESSES = 2048
-_FILE_BYTES = 8 << 30  # for one file; `disk_space` ensures that many files do not fill the disk
+_FILE_BYTES = 8 << 30  # for one file; `disk_space_watch` ensures that many files do not fill the disk
 _NAME = "coder-"
 _in_use: set[str] = set()
 _ENTER = 'echo $$ >"$0" && exec "$@"'

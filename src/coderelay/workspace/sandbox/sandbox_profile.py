@@ -18,9 +18,10 @@ _NEEDED_IN_RUN = ("/run/current-system", "/run/wrappers", "/run/opengl-driver", 
 
 
 class Profile(Struct, frozen=True):
-    """Everything is readable except `hidden`, within which `shown` is readable all the same. `folders` and `cache`
-    are writable, except what is `guarded` in them. The folders around guarded paths (`pinned`) cannot be moved away.
-    Paths that git's configuration names (`named`) must stay readable. Commands see `temporary` as /tmp."""
+    """Everything is readable except what is in `hidden`; paths in `shown` are readable even within `hidden` ones.
+    `folders` and `cache` are writable, except what is `guarded` in them. The folders around guarded paths (`pinned`)
+    cannot be moved away. Paths that git's configuration names (`named`) must stay readable. Commands see `temporary`
+    as /tmp."""
 
     folders: tuple[str, ...]
     cache: str

@@ -83,7 +83,7 @@ class Sandbox:
 
     @asynccontextmanager
     async def entered(self, *, network: bool) -> AsyncGenerator[LaunchContext]:
-        """Start a command within this context. Requires a rung other than none. Raises CannotStart if the sandbox
+        """Start a command within this context. Requires a backend other than none. Raises CannotStart if the sandbox
         cannot be prepared."""
         self._entering += 1
         try:

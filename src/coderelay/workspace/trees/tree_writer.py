@@ -1,8 +1,8 @@
 """Updates a shadow repository's index to the current work tree, and writes the index as a git tree.
 
 What cannot be stored (a nested repository, a file that is too large or unreadable, a special file) is entered like a
-submodule, with a mark in place of a commit id. The mark changes whenever the thing does, so a change is noticed
-although no content is stored.
+submodule, with a mark in place of a commit id. The mark changes whenever the file or repository changes, so a change
+is noticed although no content is stored.
 """
 
 import os
@@ -224,7 +224,8 @@ def _is_mere_folder(path: str) -> bool:
 
 
 def _write_tree(git: Git, prefix: str) -> str:
-    """Needs `--missing-ok`: unchanged contents are only in the person's repository."""
+    """Write the index as a tree. `--missing-ok` is needed because unchanged contents are only in the person's
+    repository."""
     if prefix and not git.run_cut("ls-files", "-c", "--", prefix, most=1)[0]:
         return _empty_tree(git)
     within = [f"--prefix={prefix}"] if prefix else []

@@ -65,8 +65,8 @@ def current_notes(state: State, disk: ConfinedFiles, home: str, window: int, off
 
 
 def _file_notes(root: str, state: State) -> list[Note]:
-    """For a small model, the names of the files, once in a session: it seldom thinks of looking for itself. Between a
-    result and the next call, they would only distract it."""
+    """The names of the files, for a small model, once in a session, because it seldom lists them itself. They are not
+    sent between a result and the next call, where they would distract it."""
     if "files" in state.told or (state.turn is not None and state.turn.steps):
         return []
     from coderelay.tools.search.file_walk import Walk  # most models are not small

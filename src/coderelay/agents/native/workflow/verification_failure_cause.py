@@ -25,7 +25,7 @@ Trouble = Literal[
 
 
 class CheckRun(Struct, frozen=True):
-    """A run of a check. `ended` is the exit code, or what happened if there is none."""
+    """A run of a check. `ended` is the exit code; if the command has none, it says what happened instead."""
 
     ended: int | Literal["too slow", "killed", "not run", "cut off"]
     output: str = ""

@@ -12,8 +12,8 @@ class CommandFolders(Struct, frozen=True):
     """The workspace folders as absolute paths; `at_root` says whether the command is still at the first one.
 
     `reading` is true for a program that only reads, which may also read the public system files. `sandboxed` says
-    that what it starts by itself is confined. With `anywhere` every path counts as inside, because the person has
-    said so.
+    that what it starts by itself is confined. With `anywhere`, every path counts as inside, because an allow rule of
+    the person covers the command.
     """
 
     folders: tuple[str, ...] = ()

@@ -80,7 +80,7 @@ _HEAD_SHARE = 3  # one third of the rows from the beginning, the rest from the e
 
 
 class Shortening:
-    """Shortens what one call prints. `lines` is how many rows are left; 0 leaves everything as it is. With
+    """Shortens what one call prints. `lines` is the number of rows that stay; 0 shortens nothing. With
     `everything`, diffs and thoughts are shortened, too. `left_out` counts the rows that were left out so far."""
 
     def __init__(self, lines: int = 0, *, everything: bool = False) -> None:
@@ -97,7 +97,7 @@ class Shortening:
         return self._cut(list(rows), start) if self._everything else list(rows)
 
     def _cut(self, rows: list[str], start: str = _BAR) -> list[str]:
-        if not self._lines or len(rows) <= self._lines + 1:  # the row that says so takes the place of one
+        if not self._lines or len(rows) <= self._lines + 1:  # the row that tells of the cut takes the place of one
             return rows
         head = self._lines // _HEAD_SHARE
         tail = self._lines - head

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from coderelay.testing.feishu_server import FakeFeishu
 from tests.coder_process import Coder
 from tests.conftest import Serve
-from tests.feishu.bot_process import configure, running_bot
+from tests.feishu.bot_process import configure, running_bot, was_taken
 from tests.feishu.card_reader import read_card
 from tests.model_server import ModelServerThread, bash, call, proposes, says, script
 
@@ -26,7 +26,7 @@ def test_e16_the_example_dialogue_in_its_own_words(feishu: FakeFeishu, coder_on:
         danger = chat.wait_for("发现危险操作：是否删除文件 test.js？")
         card = read_card(danger.card)
         assert (card.title, card.labels[:2]) == ("请确认", ["确认", "取消"])
-        assert chat.click(danger, "确认").toast_kind == "success"
+        assert was_taken(chat.click(danger, "确认"))
         chat.wait_for("继续执行...")
         chat.wait_for("请输入新的文件名：")
         chat.say("newFile.js")

@@ -28,7 +28,6 @@ async def test_messages_and_clicks_arrive_over_the_webhook(feishu: FakeFeishu, t
         await aside(chat.say, "hello")
         clicked = await aside(chat.click_with, ShownMessage("om_1", chat.chat_id, ""), "confirm")
         assert (clicked.toast_kind, clicked.toast) == ("success", "done")
-        assert clicked.seconds < 3
         _, click = await bot.chats.until(2)
         assert isinstance(click, CardClick)
         assert (bot.chats.texts, click.value) == (["hello"], {"action": "confirm"})

@@ -33,7 +33,7 @@ FRESH_MS = 24 * 3600 * 1000
 
 _FUTURE_MS = 5 * 60 * 1000
 _DAY_MS = 24 * 3600 * 1000
-_CLICK_SECONDS = 2.5
+CLICK_SECONDS = 2.5
 _LEASE_MS = 15_000
 _SWEEP_SECONDS = 5.0
 _STOP_SECONDS = 5.0
@@ -113,7 +113,7 @@ class Receiver:
             return None
 
     async def _receive(self, raw: bytes, token: str | None) -> dict[str, Any] | None:
-        until = asyncio.get_running_loop().time() + _CLICK_SECONDS
+        until = asyncio.get_running_loop().time() + CLICK_SECONDS
         parsed = parse_event(raw, self._identity.bot)
         if token is not None and not hmac.compare_digest(parsed.header.token.encode(), token.encode()):
             raise EventRefused("token")

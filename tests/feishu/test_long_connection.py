@@ -9,7 +9,7 @@ import pytest
 
 from coderelay.protocol.errors import CannotRun
 from coderelay.testing.feishu_server import FakeFeishu
-from coderelay.testing.feishu_server.frames import CONTROL, DATA, Frame, decode_frame
+from coderelay.testing.feishu_server.connections import CONTROL, DATA, Frame, decode_frame
 from tests.feishu.platform_bot import aside, platform_bot
 from tests.house import story
 from tests.patience import PATIENCE

@@ -17,9 +17,8 @@ from coderelay.models.api_client import ApiClient
 from coderelay.models.json_schema_chat.model import SchemaChat
 from coderelay.models.local.downloadable_weights import Download, DownloadPart
 from coderelay.models.local.installed_weights_registry import WeightsFolder
-from coderelay.models.local.model import LocalModels
+from coderelay.models.local.model import LocalModels, LocalServer
 from coderelay.models.local.weights_installation import install
-from coderelay.models.local.weights_server_process import LocalServer
 from coderelay.models.model import Completion, Request, TextPiece
 from coderelay.models.model_card import Card
 from coderelay.protocol.errors import ModelFailed

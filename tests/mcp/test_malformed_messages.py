@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from coderelay.tools.mcp.client import McpClient
-from coderelay.tools.mcp.errors import ServerFailed, ServerRefused
+from coderelay.tools.mcp.server_transport_interface import ServerFailed, ServerRefused
 from coderelay.wire.transport import Exchange, Take
 from tests.models.raw_server import settle
 

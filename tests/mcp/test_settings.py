@@ -5,8 +5,8 @@ import pytest
 from coderelay.config.secrets_in_settings import hide_secrets
 from coderelay.config.settings import McpServerConfig
 from coderelay.tools.builtin_tools import SPECS
-from coderelay.tools.mcp.errors import ServerFailed
 from coderelay.tools.mcp.server_settings import fill_variables, mark_of, private_values
+from coderelay.tools.mcp.server_transport_interface import ServerFailed
 
 VARIABLES = {"TOKEN": "t0ken", "PLACE": "here"}
 

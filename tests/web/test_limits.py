@@ -10,7 +10,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from coderelay.surfaces.web.guard import MOST_BODY_BYTES
-from coderelay.surfaces.web.http_connection_limits import HttpConnection
+from coderelay.surfaces.web.uvicorn_server import HttpConnection
 from tests.coder_process import Coder
 from tests.house import story
 from tests.patience import PATIENCE

@@ -12,10 +12,9 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from coderelay.client.client import NO_CAPABILITIES
 from coderelay.surfaces.local_listener import Listening, listen
-from coderelay.surfaces.web.http_connection_limits import HttpConnection
 from coderelay.surfaces.web.routes import routes
 from coderelay.surfaces.web.token_and_login_links import Token
-from coderelay.surfaces.web.uvicorn_server import serve
+from coderelay.surfaces.web.uvicorn_server import HttpConnection, serve
 from tests.house import InHouse, house
 from tests.model_server import Script, script
 from tests.patience import PATIENCE

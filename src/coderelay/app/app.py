@@ -36,7 +36,7 @@ from coderelay.protocol.ids import OwnerId, new_id
 from coderelay.session.state import State
 from coderelay.store.live_output_database import LiveOutputDatabase
 from coderelay.store.open_store import open_owners, open_store
-from coderelay.store.sqlite.lock_holder import when_unlocked
+from coderelay.store.sqlite.busy_retry_and_lock_holder import when_unlocked
 from coderelay.store.store import Store
 from coderelay.tools.bash import Bash, BashLimits
 from coderelay.tools.builtin_tools import TOOLS

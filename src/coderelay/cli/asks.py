@@ -8,11 +8,10 @@ from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentPar
 from coderelay.cli.startup.open_app import run_with_app
 from coderelay.client.ask_view import headline
 from coderelay.client.i18n import t
-from coderelay.config.display_path import display_path
 from coderelay.host.host import Host
+from coderelay.protocol.display_text import display_path, visible
 from coderelay.protocol.queries import ListAsks
 from coderelay.protocol.translatable import encode_plain
-from coderelay.protocol.visible_text import visible
 from coderelay.surfaces.nonblocking_standard_streams import write_json
 
 

@@ -15,9 +15,9 @@ from coderelay.cli.startup.open_app import new_app
 from coderelay.cli.startup.real_folder_path import real_folder
 from coderelay.client.i18n import error_in_words, retell, t
 from coderelay.config.config_paths import person_file
-from coderelay.config.display_path import display_path, escaped
 from coderelay.config.edit_config import add_server, remove_server
 from coderelay.config.loaded_config import home_of
+from coderelay.protocol.display_text import display_path, escaped
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.query_results import ServerRow
 from coderelay.protocol.translatable import join_texts, say

@@ -17,7 +17,6 @@ from coderelay.client.find_session import session_by_id
 from coderelay.client.i18n import error_in_words, retell, t
 from coderelay.client.permission_ask_text import approval_in_words
 from coderelay.client.typed_answer_parser import agrees
-from coderelay.config.display_path import display_path, escaped
 from coderelay.config.loaded_config import home_of
 from coderelay.config.trust_records_file import agree_to_broad, is_agreed_to, trust, untrust
 from coderelay.config.trust_review import review_folder
@@ -27,6 +26,7 @@ from coderelay.policy.shell.command_verdict import CommandVerdict, judge_command
 from coderelay.policy.shell.disk_fact_types import DiskFacts
 from coderelay.policy.shell.requested_rights import rights_of
 from coderelay.protocol.commands import RevokeApproval
+from coderelay.protocol.display_text import display_path, escaped
 from coderelay.protocol.errors import BadInput, CoderError, UnknownApproval
 from coderelay.protocol.ids import APPROVALS, the_id_meant
 from coderelay.protocol.modes import MODE_NAMES

@@ -17,12 +17,11 @@ from coderelay.client.commands.diff_undo_rewind import changed_line
 from coderelay.client.commands.tasks_and_ps import background_line
 from coderelay.client.find_session import session_by_id
 from coderelay.client.i18n import error_in_words, retell, speak, t
-from coderelay.client.text_width import padded
 from coderelay.client.views.cowork_message_parser import blocks_of, read_message, result_content
-from coderelay.config.display_path import display_path
 from coderelay.config.loaded_config import load
 from coderelay.host.host import Host
 from coderelay.protocol.commands import DeleteSession, Unchanged
+from coderelay.protocol.display_text import display_path, padded, visible
 from coderelay.protocol.errors import BadInput, CoderError, UnknownSession
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.projected_rows import Summary
@@ -37,7 +36,6 @@ from coderelay.protocol.queries import (
     WhyWaiting,
 )
 from coderelay.protocol.translatable import encode_plain
-from coderelay.protocol.visible_text import visible
 from coderelay.surfaces.nonblocking_standard_streams import write_json
 
 

@@ -7,8 +7,8 @@ from itertools import groupby
 from coderelay.client.client import Client
 from coderelay.client.commands.slash_command import SlashCommand
 from coderelay.client.i18n import localize, retell, t
-from coderelay.client.text_width import padded
 from coderelay.protocol.bilingual_text import Localized
+from coderelay.protocol.display_text import padded
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListCommands

@@ -8,11 +8,11 @@ from typing import Any, cast, get_args, get_type_hints
 import msgspec
 from msgspec import Struct, inspect
 
-from coderelay.config.display_path import escaped
 from coderelay.config.folder_override_rules import RULES, Path
 from coderelay.config.json_tree_checks import holds_null
 from coderelay.config.secrets_in_settings import names_secret
 from coderelay.config.settings import Settings
+from coderelay.protocol.display_text import escaped
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.translatable import say
 

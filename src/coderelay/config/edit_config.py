@@ -13,12 +13,12 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from coderelay.config.config_paths import folder_file, person_file
-from coderelay.config.display_path import display_path, escaped
 from coderelay.config.folder_override_rules import rule_of
 from coderelay.config.parse_config import parse_object, read_document
 from coderelay.config.read_config_bytes import open_beneath, read_folder_file, read_person_file
 from coderelay.config.secrets_in_settings import REFERENCE, names_secret
 from coderelay.config.settings import is_to_come
+from coderelay.protocol.display_text import display_path, escaped
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import new_id
 from coderelay.protocol.translatable import say

@@ -6,12 +6,12 @@ from typing import Any
 import msgspec
 
 from coderelay.config.config_paths import person_file
-from coderelay.config.display_path import display_path
 from coderelay.config.folder_override_rules import Path, keys_in
 from coderelay.config.loaded_config import Config
 from coderelay.config.person_and_folder_settings import folder_keys, person_keys
 from coderelay.config.secrets_in_settings import hide_secrets
 from coderelay.config.settings import is_to_come
+from coderelay.protocol.display_text import display_path
 from coderelay.protocol.query_results import SettingShown
 
 _VARIABLES = {"model": "CODER_MODEL", "lang": "CODER_LANG"}

@@ -8,11 +8,11 @@ from typing import cast
 
 import msgspec
 
-from coderelay.config.display_path import display_path, escaped
 from coderelay.config.json_tree_checks import Tree, count_keys, holds_null
 from coderelay.config.secrets_in_settings import refuse_secrets
 from coderelay.config.settings import PermissionsConfig, Settings
 from coderelay.policy.rules import EXPECTED, InvalidRule, read_rule
+from coderelay.protocol.display_text import display_path, escaped
 from coderelay.protocol.errors import BadInput
 
 _DEEPEST = 32

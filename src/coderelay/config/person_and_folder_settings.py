@@ -8,12 +8,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from coderelay.config.config_paths import FILE, OWN_FOLDER, folder_file, person_file
-from coderelay.config.display_path import display_path, escaped
 from coderelay.config.folder_override_rules import Path, keys_in, rule_of
 from coderelay.config.mcp_json import MCP_FILE, mcp_json_file, mcp_json_servers
 from coderelay.config.parse_config import read_document
 from coderelay.config.read_config_bytes import read_folder_file, read_person_file
 from coderelay.config.settings import TO_COME, Settings, is_to_come
+from coderelay.protocol.display_text import display_path, escaped
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.translatable import say
 

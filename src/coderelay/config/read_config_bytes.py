@@ -6,7 +6,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from coderelay.config.config_paths import folder_file, person_file
-from coderelay.config.display_path import display_path
+from coderelay.protocol.display_text import display_path
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.translatable import say
 

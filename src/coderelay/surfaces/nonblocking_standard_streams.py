@@ -82,7 +82,7 @@ class _TerminalText(io.TextIOWrapper):
 
     def write(self, text: str, /) -> int:
         if not text.isprintable():
-            from coderelay.protocol.visible_text import visible
+            from coderelay.protocol.display_text import visible
 
             text = visible(text)
         return super().write(text)

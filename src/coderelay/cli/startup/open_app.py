@@ -11,8 +11,8 @@ from coderelay.client.i18n import error_in_words, retell, speak, t
 from coderelay.config.detect.other_agents_settings import learn
 from coderelay.config.loaded_config import load
 from coderelay.host.host import Host
+from coderelay.protocol.display_text import visible
 from coderelay.protocol.errors import CoderError
-from coderelay.protocol.visible_text import visible
 from coderelay.surfaces import nonblocking_standard_streams
 
 

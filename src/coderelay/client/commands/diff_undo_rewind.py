@@ -7,9 +7,9 @@ import time
 from coderelay.client.commands.slash_command import FILES, ONLY_SHOWS, Context, SlashCommand
 from coderelay.client.i18n import error_in_words, retell, t
 from coderelay.client.slash_results import ChangedFiles, RewoundTurns
-from coderelay.client.text_width import padded, width_of
 from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import Undone, UndoTurn
+from coderelay.protocol.display_text import padded, width_of
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.queries import ListTurns, ShowDiff, ShowSession
 from coderelay.protocol.query_results import FileChange, FilesDiff, TurnShown

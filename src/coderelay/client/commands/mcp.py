@@ -5,6 +5,7 @@ from coderelay.client.commands.slash_command import SHOW, Context, SlashCommand
 from coderelay.client.i18n import t
 from coderelay.client.typed_line import PromptToSend
 from coderelay.protocol.bilingual_text import Localized
+from coderelay.protocol.display_text import visible
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import (
@@ -13,7 +14,6 @@ from coderelay.protocol.queries import (
     ShowTrust,
 )
 from coderelay.protocol.query_results import PromptRow, ServerRow
-from coderelay.protocol.visible_text import visible
 
 _TOOLS_SHOWN = 20
 

@@ -5,10 +5,10 @@ from difflib import get_close_matches
 from coderelay.client.client import Client
 from coderelay.client.commands.slash_command import MODEL, Context, SlashCommand
 from coderelay.client.i18n import retell, t
-from coderelay.client.text_width import padded, width_of
 from coderelay.client.typed_model_name import GUIDE, NATIVE, agent_for, with_provider
 from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import ConfigureSession
+from coderelay.protocol.display_text import padded, width_of
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListModels, ListServedModels, ShowSession, WhyNotRun

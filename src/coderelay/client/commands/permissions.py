@@ -5,9 +5,9 @@ from typing import get_args
 from coderelay.client.commands.slash_command import MODEL, Context, SlashCommand
 from coderelay.client.i18n import retell, t
 from coderelay.client.permission_ask_text import approval_in_words, sandbox_in_words
-from coderelay.client.text_width import padded, width_of
 from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import ConfigureSession
+from coderelay.protocol.display_text import padded, width_of
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.queries import ShowPermissions
 from coderelay.protocol.query_results import PermissionsShown

@@ -6,9 +6,9 @@ from coderelay.client.commands.permissions import profile_in_words, unconfined_n
 from coderelay.client.commands.slash_command import ONLY_SHOWS, SHOW, Context, SlashCommand
 from coderelay.client.i18n import retell, t
 from coderelay.client.permission_ask_text import sandbox_in_words
-from coderelay.client.text_width import padded, width_of
 from coderelay.client.todo_text import todo_lines
 from coderelay.protocol.bilingual_text import Localized
+from coderelay.protocol.display_text import padded, width_of
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import (

@@ -4,10 +4,10 @@ import time
 
 from coderelay.client.commands.slash_command import SHOW, Context, SlashCommand
 from coderelay.client.i18n import retell, t
-from coderelay.client.text_width import padded
 from coderelay.protocol.background_commands import BackgroundRow, end_in_words
 from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import Accepted, StopBackground, StopTurn
+from coderelay.protocol.display_text import padded, visible
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import BackgroundId
 from coderelay.protocol.projected_rows import Summary
@@ -15,7 +15,6 @@ from coderelay.protocol.queries import (
     ListBackground,
     ListChildren,
 )
-from coderelay.protocol.visible_text import visible
 
 
 async def tasks(here: Context, rest: str) -> str:

@@ -2,9 +2,9 @@
 
 from coderelay.client.commands.slash_command import ONLY_SHOWS, SHOW, Context, SlashCommand
 from coderelay.client.i18n import retell, t
-from coderelay.client.text_width import padded, width_of
 from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.calls import Kind
+from coderelay.protocol.display_text import padded, visible, width_of
 from coderelay.protocol.queries import (
     ListAgents,
     ListSkills,
@@ -21,7 +21,6 @@ from coderelay.protocol.query_results import (
     ToolShown,
 )
 from coderelay.protocol.tool_specs import first_sentence
-from coderelay.protocol.visible_text import visible
 
 _LINE = 100
 _KINDS: dict[Kind, str] = {

@@ -12,7 +12,6 @@ from itertools import islice
 
 from msgspec import Struct
 
-from coderelay.config.display_path import display_path, escaped
 from coderelay.config.skills_and_commands.front_matter import FrontMatter, read_front_matter
 from coderelay.config.skills_and_commands.trusted_text_files import (
     MOST_TEXTS,
@@ -22,6 +21,7 @@ from coderelay.config.skills_and_commands.trusted_text_files import (
     list_place,
     read_text,
 )
+from coderelay.protocol.display_text import display_path, escaped
 from coderelay.protocol.errors import BadInput
 
 _SUFFIX = ".md"

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from coderelay.config.display_path import display_path, escaped
 from coderelay.config.skills_and_commands.front_matter import FrontMatter, read_front_matter
 from coderelay.config.skills_and_commands.trusted_text_files import (
     MOST_TEXTS,
@@ -21,6 +20,7 @@ from coderelay.config.skills_and_commands.trusted_text_files import (
     list_place,
     read_text,
 )
+from coderelay.protocol.display_text import display_path, escaped
 from coderelay.protocol.errors import BadInput
 
 FILE = "SKILL.md"

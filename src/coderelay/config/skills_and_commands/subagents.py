@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from coderelay.config.display_path import escaped
 from coderelay.config.skills_and_commands.custom_commands import command_texts
 from coderelay.config.skills_and_commands.front_matter import FrontMatter, read_front_matter
 from coderelay.config.skills_and_commands.trusted_text_files import FoundText, TextFolder, gather
+from coderelay.protocol.display_text import escaped
 from coderelay.protocol.errors import BadInput
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")

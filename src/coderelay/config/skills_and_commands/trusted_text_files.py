@@ -11,7 +11,7 @@ from typing import Literal, Protocol, TypeVar
 from msgspec import Struct
 
 from coderelay.config.config_paths import text_folders
-from coderelay.config.display_path import display_path, escaped
+from coderelay.protocol.display_text import display_path, escaped
 from coderelay.protocol.errors import BadInput, ToolFailed
 from coderelay.protocol.translatable import say
 from coderelay.workspace.files.confined_files import ConfinedFiles, FolderEntry

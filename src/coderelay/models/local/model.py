@@ -1,18 +1,34 @@
-"""Models with downloaded weights on this machine: the provider `local`."""
+"""The provider `local`: models with downloaded weights, each run by a server process on this machine."""
 
+import asyncio
 import os
+import secrets
+import subprocess
+import sys
+import tempfile
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from importlib.util import find_spec
+from pathlib import Path
+from typing import IO
 
+import msgspec
+
+from coderelay.models.api_client import ApiClient
 from coderelay.models.json_schema_chat.model import SchemaChat
 from coderelay.models.local.installed_weights_registry import WeightsFolder, models_folder
-from coderelay.models.local.weights_server_process import LocalServer
 from coderelay.models.model import Piece, Request
 from coderelay.models.model_card import Card
-from coderelay.protocol.errors import CannotRun
+from coderelay.protocol.errors import CannotRun, ModelFailed
 from coderelay.protocol.install_command import install_command
 from coderelay.protocol.translatable import say
+from coderelay.workspace.processes.environment import command_environment
+
+_SERVE = Path(__file__).with_name("weights_server_script.py")
+_KEPT = ("PYTHONPATH", "LD_LIBRARY_PATH", "OMP_NUM_THREADS", "OMP_WAIT_POLICY", "CUDA_VISIBLE_DEVICES")
+_CALM = {"OMP_WAIT_POLICY": "passive"}  # threads that wait by spinning take ten times as long on a busy machine
+_END_SECONDS = 2.0
+_IDLE_SECONDS = 900.0  # a long prompt is processed slowly, without any output
 
 
 class LocalModels:
@@ -53,7 +69,7 @@ class LocalModels:
 
 
 class LocalChat:
-    def __init__(self, model_id: str, card: Card, server: LocalServer) -> None:
+    def __init__(self, model_id: str, card: Card, server: "LocalServer") -> None:
         self.id = model_id
         self.card = card
         self._server = server
@@ -63,3 +79,94 @@ class LocalChat:
         async with aclosing(chat.stream(request)) as pieces:
             async for piece in pieces:
                 yield piece
+
+
+class LocalServer:
+    """A server process, shared by all turns of our process. Its own random key keeps other users of the machine
+    out."""
+
+    def __init__(self, path: str, context: int, env: Mapping[str, str]) -> None:
+        self.address = ""  # known once started
+        self._path = path
+        self._context = context
+        self._env = env
+        self._lock = asyncio.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._api_client: ApiClient | None = None
+
+    async def api_client(self) -> ApiClient:
+        """Start the server if it is not running. Raises ModelFailed."""
+        async with self._lock:
+            if self._api_client is None or self._process is None or self._process.poll() is not None:
+                await self.close()
+                self._api_client = await self._start()
+            return self._api_client
+
+    async def close(self) -> None:
+        api_client, process = self._api_client, self._process
+        self._api_client = self._process = None
+        if api_client is not None:
+            await api_client.close()
+        if process is not None:
+            await asyncio.to_thread(_end, process)
+
+    async def _start(self) -> ApiClient:
+        key = secrets.token_urlsafe(24)
+        with tempfile.TemporaryFile() as errors:
+            self._process = process = _run(self._env, errors)
+            try:
+                self.address = await asyncio.to_thread(self._order, process, key)
+            except BaseException:  # also when cancelled: the waiting thread ends only with the process
+                process.kill()
+                raise
+            if not self.address:
+                await asyncio.to_thread(_end, process)
+                raise ModelFailed(f"{self._path} could not be run: {_reason(errors)}")
+        headers = {"authorization": f"Bearer {key}"}
+        return ApiClient(f"{self.address}/v1", headers, secret=key, env={}, idle_seconds=_IDLE_SECONDS)
+
+    def _order(self, process: subprocess.Popen[bytes], key: str) -> str:
+        """Tell the child what to serve. Returns its address, or nothing if it ended instead."""
+        assert process.stdin is not None
+        assert process.stdout is not None
+        order = {"path": self._path, "key": key, "context": self._context, "parent": os.getpid()}
+        with suppress(BrokenPipeError):  # it has ended already, so its output ends too
+            process.stdin.write(msgspec.json.encode(order) + b"\n")
+            process.stdin.flush()
+        reply = process.stdout.readline()
+        return msgspec.json.decode(reply, type=dict[str, str])["address"] if reply else ""
+
+
+def _run(env: Mapping[str, str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start the server in a session of its own, because Ctrl-C is meant for us; and without our API keys."""
+    kept = _CALM | {name: env[name] for name in _KEPT if name in env}
+    return subprocess.Popen(
+        [sys.executable, "-P", str(_SERVE)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        env=command_environment(env) | kept,
+        start_new_session=True,
+    )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the server by closing its input; kill it if it does not exit in time."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with suppress(BrokenPipeError):
+        process.stdin.close()
+    try:
+        process.wait(_END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    process.stdout.close()
+
+
+def _reason(errors: IO[bytes]) -> str:
+    """Why the server failed: the first error in its log, which is the telling one; of a traceback, the last line."""
+    errors.seek(0)
+    lines = errors.read(64 * 1024).decode("utf-8", "replace").strip().splitlines()
+    told = next((line.partition(" E ")[2] for line in lines if " E " in line), lines[-1] if lines else "")
+    return told or "it gave no reason"

@@ -12,7 +12,7 @@ from coderelay.protocol.errors import (
     StoreReadOnly,
 )
 from coderelay.protocol.translatable import say
-from coderelay.store.sqlite.busy_retry import patiently
+from coderelay.store.sqlite.busy_retry_and_lock_holder import patiently
 from coderelay.store.sqlite.error_translation import RESTORE_HINT, UNCHANGED, failure
 from coderelay.store.sqlite.migrations import check_version, migrate
 

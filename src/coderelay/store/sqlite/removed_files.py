@@ -22,7 +22,7 @@ from contextlib import suppress
 
 from coderelay.protocol.errors import StoreDamaged, StoreFailed, StoreLocked
 from coderelay.protocol.translatable import say
-from coderelay.store.sqlite.busy_retry import is_busy
+from coderelay.store.sqlite.busy_retry_and_lock_holder import is_busy
 
 _FOLD_SECONDS = 2.0
 _PAUSE_SECONDS = 0.01

@@ -27,9 +27,8 @@ from coderelay.store.event_row_encoding import (
     refuse_holes,
 )
 from coderelay.store.sqlite import select_statements
-from coderelay.store.sqlite.busy_retry import is_busy
+from coderelay.store.sqlite.busy_retry_and_lock_holder import TELL_SECONDS, is_busy, waiting_words
 from coderelay.store.sqlite.error_translation import closed, failure
-from coderelay.store.sqlite.lock_holder import TELL_SECONDS, waiting_words
 from coderelay.store.sqlite.open_file import open_alone, open_file
 from coderelay.store.sqlite.removed_files import FileRemoved, OpenFiles
 from coderelay.store.sqlite.writer import KnownHeads, Writer

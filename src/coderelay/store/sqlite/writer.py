@@ -20,9 +20,8 @@ from coderelay.protocol.errors import CoderError, StoreLocked
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.translatable import say
 from coderelay.store.event_row_encoding import LogHead
-from coderelay.store.sqlite.busy_retry import is_busy, pause
+from coderelay.store.sqlite.busy_retry_and_lock_holder import TELL_SECONDS, is_busy, pause, waiting_words
 from coderelay.store.sqlite.error_translation import closed, failure
-from coderelay.store.sqlite.lock_holder import TELL_SECONDS, waiting_words
 from coderelay.store.sqlite.removed_files import OpenFiles
 
 T = TypeVar("T")

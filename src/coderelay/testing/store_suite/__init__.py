@@ -147,6 +147,7 @@ from coderelay.testing.store_suite.rows_and_lists import (
     the_newest_change_comes_first as the_newest_change_comes_first,
 )
 from coderelay.testing.store_suite.sample_events import BY as BY
+from coderelay.testing.store_suite.sample_events import Blank as Blank
 from coderelay.testing.store_suite.sample_events import claimed as claimed
 from coderelay.testing.store_suite.sample_events import created as created
 from coderelay.testing.store_suite.sample_events import everything as everything
@@ -157,4 +158,3 @@ from coderelay.testing.store_suite.sample_events import summary_of as summary_of
 from coderelay.testing.store_suite.sample_events import turn_started as turn_started
 from coderelay.testing.store_suite.sample_events import whole_turn as whole_turn
 from coderelay.testing.store_suite.sample_events import write as write
-from coderelay.testing.store_suite.sample_faulty_projections import Blank as Blank

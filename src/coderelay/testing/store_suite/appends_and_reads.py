@@ -16,6 +16,7 @@ from coderelay.testing.store_suite.sample_events import (
     A,
     B,
     C,
+    Stumbling,
     claimed,
     created,
     everything,
@@ -26,7 +27,6 @@ from coderelay.testing.store_suite.sample_events import (
     whole_turn,
     write,
 )
-from coderelay.testing.store_suite.sample_faulty_projections import Stumbling
 
 
 @promise

@@ -14,7 +14,10 @@ from coderelay.testing.store_suite.sample_events import (
     BY,
     A,
     B,
+    Blank,
     C,
+    Stumbled,
+    Stumbling,
     created,
     everything,
     messages_of,
@@ -25,7 +28,6 @@ from coderelay.testing.store_suite.sample_events import (
     whole_turn,
     write,
 )
-from coderelay.testing.store_suite.sample_faulty_projections import Blank, Stumbled, Stumbling
 
 
 @promise

@@ -1,8 +1,9 @@
-"""Sample events for the checks, and helpers that write and read them."""
+"""Sample events for the checks, helpers that write and read them, and faulty projections of them."""
 
 from collections.abc import Awaitable, Sequence
 from typing import TypeVar
 
+from coderelay.client.views.cowork_messages import SessionRows
 from coderelay.protocol.asks import Allow, By, PermissionAsk
 from coderelay.protocol.calls import Call, Finished, Need
 from coderelay.protocol.errors import CoderError
@@ -132,3 +133,23 @@ def messages_of(recorded: Sequence[Recorded]) -> list[MessageRow]:
 def text_in(recorded: Recorded) -> str:
     assert isinstance(recorded.event, PromptAdmitted | TurnStarted)
     return recorded.event.text
+
+
+class Stumbled(Exception):
+    """An exception outside the CoderError tree, as a bug in a projection would raise."""
+
+
+class Stumbling(SessionRows):
+    """A projection that fails on a prompt with the text `stumble`."""
+
+    def messages(self, recorded: Recorded) -> Sequence[MessageRow]:
+        if isinstance(recorded.event, PromptAdmitted) and recorded.event.text == "stumble":
+            raise Stumbled
+        return super().messages(recorded)
+
+
+class Blank(SessionRows):
+    """A projection that makes no rows."""
+
+    def summary(self, row: Summary | None, recorded: Recorded) -> Summary | None:
+        return None

@@ -10,7 +10,6 @@ import msgspec
 from msgspec import Raw
 
 from coderelay import __version__
-from coderelay.tools.mcp.errors import ServerFailed, ServerRefused, ServerTimeout
 from coderelay.tools.mcp.protocol_types import (
     CallResult,
     Greeting,
@@ -23,7 +22,7 @@ from coderelay.tools.mcp.protocol_types import (
     Resource,
     ResourceContent,
 )
-from coderelay.tools.mcp.server_transport_interface import ServerTransport
+from coderelay.tools.mcp.server_transport_interface import ServerFailed, ServerRefused, ServerTimeout, ServerTransport
 from coderelay.wire.errors import NoAnswer, PeerTimeout, RpcError
 from coderelay.wire.message_json_and_ids import Params
 from coderelay.wire.message_repair_and_flood_limits import Tolerance

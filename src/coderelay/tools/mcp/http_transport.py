@@ -15,8 +15,7 @@ from msgspec import Struct
 
 from coderelay.http.sse import EventStream
 from coderelay.protocol.errors import ModelFailed
-from coderelay.tools.mcp.errors import ServerFailed, SessionForgotten
-from coderelay.tools.mcp.server_transport_interface import MOST_BYTES
+from coderelay.tools.mcp.server_transport_interface import MOST_BYTES, ServerFailed, SessionForgotten
 from coderelay.wire.transport import Exchange, Take
 
 log = logging.getLogger(__name__)

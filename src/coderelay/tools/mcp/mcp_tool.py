@@ -8,14 +8,15 @@ import msgspec
 from msgspec import Raw
 
 from coderelay.protocol.calls import Finished, Need
+from coderelay.protocol.display_text import escaped
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.message_content import Image
 from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.protocol.translatable import say
-from coderelay.tools.mcp.errors import ServerFailed, ServerRefused
 from coderelay.tools.mcp.protocol_types import CallResult, ContentPart, ListedTool, ResourceContent
 from coderelay.tools.mcp.restarting_server import McpServer
-from coderelay.tools.mcp.tool_names import on_one_line, plain_name, short
+from coderelay.tools.mcp.server_transport_interface import ServerFailed, ServerRefused
+from coderelay.tools.mcp.tool_names import plain_name
 from coderelay.tools.read import MOST_BYTES, image_kind
 from coderelay.tools.toolbox import shortened
 from coderelay.workspace.workspace import Workspace
@@ -23,6 +24,7 @@ from coderelay.workspace.workspace import Workspace
 _IMAGES = 5
 DESCRIPTION_CHARS = 2000
 _SHOWN_ARGUMENTS = 2000
+_SHOWN_NAME = 100
 Object = dict[str, Raw]
 """The arguments of a call, passed on as the model wrote them: only the server knows what they mean."""
 
@@ -105,7 +107,7 @@ class McpTool:
         return Need(
             tool=self.spec.name,
             kind="mcp",
-            title=f"{short(self._server.name)}: {short(self._tool)} {_shown(arguments)}".rstrip(),
+            title=f"{_short(self._server.name)}: {_short(self._tool)} {_shown(arguments)}".rstrip(),
             server=self._server.mark,
             server_tool=self._tool,
             plain=self.spec.plain,
@@ -128,11 +130,16 @@ def _description(server: McpServer, listed: ListedTool) -> str:
     return text if len(text) <= DESCRIPTION_CHARS else f"{text[:DESCRIPTION_CHARS]}…"
 
 
+def _short(name: str) -> str:
+    line = escaped(name)
+    return line if len(line) <= _SHOWN_NAME else f"{line[: _SHOWN_NAME - 1]}…"
+
+
 def _shown(arguments: Object) -> str:
     """The arguments on one line. Those that are too long to show are distinguished by their hash."""
     if not arguments:
         return ""
-    text = on_one_line(msgspec.json.encode(arguments).decode())
+    text = escaped(msgspec.json.encode(arguments).decode())
     if len(text) <= _SHOWN_ARGUMENTS:
         return text
     mark = sha256(text.encode()).hexdigest()[:16]

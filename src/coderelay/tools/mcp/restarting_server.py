@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from coderelay.protocol.translatable import say
 from coderelay.tools.mcp.client import McpClient
-from coderelay.tools.mcp.errors import ServerFailed, ServerRefused, ServerTimeout, SessionForgotten, StartedTooOften
 from coderelay.tools.mcp.parameter_schema import is_deep
 from coderelay.tools.mcp.protocol_types import (
     CallResult,
@@ -21,7 +20,14 @@ from coderelay.tools.mcp.protocol_types import (
     Resource,
     ResourceContent,
 )
-from coderelay.tools.mcp.server_transport_interface import ServerTransport
+from coderelay.tools.mcp.server_transport_interface import (
+    ServerFailed,
+    ServerRefused,
+    ServerTimeout,
+    ServerTransport,
+    SessionForgotten,
+    StartedTooOften,
+)
 
 _SAID_LINES = 5
 _SAID_CHARS = 600

@@ -11,7 +11,7 @@ import msgspec
 
 from coderelay.policy.secrets.secret_value_recognition import is_secret_name, worth_hiding
 from coderelay.protocol.translatable import say
-from coderelay.tools.mcp.errors import ServerFailed
+from coderelay.tools.mcp.server_transport_interface import ServerFailed
 
 REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _MARK = 16

@@ -7,12 +7,12 @@ from typing import TypeVar
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.query_results import PromptRow, ResourceRow, ServerRow
 from coderelay.protocol.translatable import say
-from coderelay.tools.mcp.errors import ServerFailed
 from coderelay.tools.mcp.folder_servers import McpServers
 from coderelay.tools.mcp.mcp_tool import content_text, part_text
 from coderelay.tools.mcp.protocol_types import Prompt, PromptMessage
 from coderelay.tools.mcp.restarting_server import McpServer
 from coderelay.tools.mcp.server_settings import ServerSettings, where_shown
+from coderelay.tools.mcp.server_transport_interface import ServerFailed
 from coderelay.tools.toolbox import shortened
 
 Listed = TypeVar("Listed")

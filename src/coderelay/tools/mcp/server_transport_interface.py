@@ -24,3 +24,43 @@ class ServerTransport(Transport, Protocol):
     def last_words(self) -> str:
         """What the server wrote besides messages, as much as helps to understand why it failed."""
         ...
+
+
+_SAID_CHARS = 2000
+
+
+class ServerFailed(Exception):
+    """`sent` means that the server may have acted on the request. Parts of `what` are the server's own words;
+    characters that a terminal would obey are replaced."""
+
+    def __init__(self, what: str, *, sent: bool = False) -> None:
+        self.what = "".join(each if each.isprintable() or each in "\n\t" else "\ufffd" for each in what)
+        super().__init__(self.what)
+        self.sent = sent
+
+
+class StartedTooOften(ServerFailed):
+    """The server was started too often and is not started again for now."""
+
+
+class ServerRefused(ServerFailed):
+    """The server answered with an error, so it is alive."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(f"refused: {message[:_SAID_CHARS]} ({code})")
+        self.code = code
+        self.message = message
+
+
+class ServerTimeout(ServerFailed):
+    """The server did not answer in time, and may still be working."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what, sent=True)
+
+
+class SessionForgotten(ServerFailed):
+    """The server has forgotten our session and did nothing; it can be initialised again."""
+
+    def __init__(self) -> None:
+        super().__init__("has forgotten us")

@@ -13,8 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from coderelay.protocol.translatable import say
-from coderelay.tools.mcp.errors import ServerFailed
-from coderelay.tools.mcp.server_transport_interface import MOST_BYTES
+from coderelay.tools.mcp.server_transport_interface import MOST_BYTES, ServerFailed
 from coderelay.wire.transport import Take
 from coderelay.workspace.processes.command_runner import CannotStart, Processes, ProcessesLost, RunningCommand
 

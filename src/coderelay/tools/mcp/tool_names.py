@@ -8,7 +8,6 @@ from itertools import count
 
 _MOST = 64
 _MARK = 8
-_MOST_SHOWN = 100
 _ODD = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -38,13 +37,3 @@ def plain_name(server: str, tool: str) -> str:
 def _marked(name: str, pair: tuple[str, str], times: int) -> str:
     mark = sha256("\0".join([*pair, *["again"] * times]).encode(errors="replace")).hexdigest()[:_MARK]
     return f"{name[: _MOST - _MARK - 1]}_{mark}"
-
-
-def on_one_line(text: str) -> str:
-    """Escape control characters, and text that looks like a line that coder prints."""
-    return text if text.isprintable() else "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
-
-
-def short(text: str) -> str:
-    line = on_one_line(text)
-    return line if len(line) <= _MOST_SHOWN else f"{line[: _MOST_SHOWN - 1]}…"

@@ -1,7 +1,8 @@
-"""Finds out who holds the lock of a database, and waits for it."""
+"""Tries again while a database is busy, finds out which program holds its lock, and waits for it."""
 
 import asyncio
 import os
+import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -92,3 +93,26 @@ def _is_stopped(pid: int) -> bool:
     with suppress(OSError), open(f"/proc/{pid}/stat") as file:
         return file.read().rpartition(")")[2].split()[0] in ("T", "t")
     return False
+
+
+def patiently(action: Callable[[], T], lock_seconds: float) -> T:
+    """Retry while the database is busy. Short random pauses give each of several writing processes its turn within a
+    few milliseconds."""
+    deadline = time.monotonic() + lock_seconds
+    while True:
+        try:
+            return action()
+        except sqlite3.OperationalError as error:
+            if not is_busy(error) or time.monotonic() > deadline:
+                raise
+        pause()
+
+
+def is_busy(error: sqlite3.Error) -> bool:
+    return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+
+
+def pause(*, long: bool = False) -> None:
+    from random import uniform  # loaded for the first pause
+
+    time.sleep(uniform(0.01, 0.03) if long else uniform(0.0005, 0.003))

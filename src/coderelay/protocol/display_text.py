@@ -1,6 +1,8 @@
-"""Make untrusted text safe to show (control characters and direction marks are escaped); measure text width."""
+"""Text for display: untrusted text with its control characters escaped, paths with `~`, and columns of a terminal."""
 
+import os
 import unicodedata
+from unicodedata import combining, east_asian_width
 
 _KEPT = "\n\t\u200c\u200d"  # the last two are the joiners of emoji and some scripts
 
@@ -29,3 +31,23 @@ def _acts_unseen(character: str) -> bool:
 
 def _escaped(character: str) -> str:
     return character.encode("unicode_escape").decode()
+
+
+def escaped(text: str) -> str:
+    """Escape everything that is not printable, line ends too: the text stays on one line."""
+    return text if text.isprintable() else "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
+def display_path(path: str) -> str:
+    """A path for people: printable, with `~` for the home folder."""
+    own = os.path.expanduser("~")
+    return escaped(f"~{path[len(own) :]}" if path.startswith(os.path.join(own, "")) else path)
+
+
+def width_of(text: str) -> int:
+    """The columns that the text takes in a terminal."""
+    return sum(0 if combining(each) else 2 if east_asian_width(each) in "WF" else 1 for each in text)
+
+
+def padded(text: str, width: int) -> str:
+    return text + " " * (width - width_of(text))

@@ -60,7 +60,13 @@ def parser() -> LocalizedArgumentParser:
         metavar="PROMPT",
         help=t("run one turn without a terminal and print the answer; piped input is added to the prompt"),
     )
-    add("--output", "--output-format", choices=("text", "json", "stream-json"), default="text")
+    add(
+        "--output",
+        "--output-format",
+        choices=("text", "json", "stream-json"),
+        default="text",
+        help=t("with -p: the answer as text, one JSON result, or one JSON message per line (default: text)"),
+    )
     add("--verbose", action="store_true", help=t("with -p: also write progress to stderr if the output is JSON"))
     add(
         "-r",
@@ -115,7 +121,7 @@ def add_session_options(parser: LocalizedArgumentParser) -> None:
         metavar="PROVIDER:NAME",
         help=t("the model to use, for example {example}", example="anthropic:claude-sonnet-4-5"),
     )
-    add("--agent", choices=AGENTS)
+    add("--agent", choices=AGENTS, help=t("who does the work: native needs a model, guide needs none"))
     add("--allowed-tools", metavar="A,B", help=t("allow only these tools"))
     add(
         "--unattended",

@@ -75,7 +75,7 @@ def test_an_outcome_of_the_log_is_told_by_its_template() -> None:
         Finished("…", say("{count} lines", count=3)),
         Failed(f"{(head := say('{path} is a folder', path=path))}\nand more", said=head.said),
         Failed(say("{path} is a folder", path=path), say("{path} is a folder", path=path)),
-        Denied(say("{tool} changes files ({reason})", tool="write", reason="plan mode")),
+        Denied(say("{tool} changes files ({reason})", tool="write", reason=say("{mode} mode", mode="plan"))),
         Denied(join_texts("; ", ["it removes files", say("it writes to {path}", path="x, y")])),
     )
     events = [CallEnded(batch_id=MessageId("m"), call_id=CallId("c"), outcome=each) for each in outcomes]
@@ -154,6 +154,8 @@ def test_whatever_is_said_has_a_chinese_form_and_its_values() -> None:
 
 def test_the_fallback_knows_the_templates_by_their_fixed_parts_only() -> None:
     assert recognise("a.py has only 5 lines", "zh") == "a.py 只有 5 行"
+    assert recognise("write changes files (auto-edit mode)", "zh") == "write 会改动文件，模式为 auto-edit"
+    assert recognise("the file is not open in write mode", "zh") == "the file is not open in write mode"
     assert recognise("who knows; nobody: not at all", "zh") == "who knows; nobody: not at all"
 
 

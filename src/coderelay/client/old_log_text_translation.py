@@ -15,7 +15,8 @@ _PLACE = re.compile(r"\{(\w+)\}")
 _BETWEEN = ("; ", ", ")
 _NUMBERS = ("count", "number", "files", "code", "seconds", "status", "done", "all")
 _VARIABLE = ("variable",)
-_NUMBER, _NAME, _TEXT = r"([\d.,]+)", "([A-Z][A-Z0-9_]+)", "(.*?)"
+_WORDS = ("mode", "preset")
+_NUMBER, _NAME, _WORD, _TEXT = r"([\d.,]+)", "([A-Z][A-Z0-9_]+)", "([a-z-]+)", "(.*?)"
 _MOST_CHARACTERS = 2000
 _TOLD_TOO = ("reason", "problem", "rest")  # places whose values are such texts, and translated too
 
@@ -104,8 +105,14 @@ class _Shape:
         if not text.startswith(self._parts[0]) or not all(part in text for part in self._parts):
             return None
         if self._pattern is None:
-            places = [_NUMBER if name in _NUMBERS else _NAME if name in _VARIABLE else _TEXT for name in self._names]
-            whole = zip(map(re.escape, self._parts), [*places, ""], strict=True)
+            whole = zip(map(re.escape, self._parts), [*map(_place, self._names), ""], strict=True)
             self._pattern = re.compile("".join(part + place for part, place in whole))
         found = self._pattern.fullmatch(text)
         return None if found is None else dict(zip(self._names, found.groups(), strict=True))
+
+
+def _place(name: str) -> str:
+    """The pattern for the value of a place."""
+    if name in _NUMBERS:
+        return _NUMBER
+    return _NAME if name in _VARIABLE else _WORD if name in _WORDS else _TEXT

@@ -5,9 +5,10 @@ counts in an untrusted folder, the second the value in a trusted one.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, get_args
 
 from coderelay.protocol.modes import MODE_NAMES
+from coderelay.protocol.session_setting_values import Preset
 
 Rule = Callable[[Any, Any], Any]
 Path = tuple[str, ...]
@@ -48,7 +49,7 @@ def stricter(*order: Any) -> Rule:
 
 
 stricter_mode = stricter(*MODE_NAMES)
-stricter_preset = stricter("strict", "balanced", "auto-edit", "yolo")
+stricter_preset = stricter(*get_args(Preset))
 only_on = stricter(True, False)
 only_off = stricter(False, True)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from msgspec import Meta, Struct
 
 from coderelay.models.provider_settings import ProviderSettings
+from coderelay.protocol.modes import mode_spec
 from coderelay.protocol.session_setting_values import Mode, Persistence, Preset
 from coderelay.protocol.translation_files import LANGUAGES
 
@@ -47,9 +48,9 @@ class SandboxConfig(Struct, frozen=True, forbid_unknown_fields=True):
     network: bool = False
     yolo: bool = False
 
-    def confines(self, mode: str) -> bool:
+    def confines(self, mode: Mode) -> bool:
         """Whether commands of a session in this mode run in the sandbox."""
-        return self.enabled and (mode != "yolo" or self.yolo)
+        return self.enabled and (self.yolo or not mode_spec(mode).unchecked)
 
 
 class WorkflowConfig(Struct, frozen=True, forbid_unknown_fields=True):

@@ -20,6 +20,7 @@ from coderelay.protocol.calls import Call, Denied, Need
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import Judged
 from coderelay.protocol.ids import new_ask_id
+from coderelay.protocol.modes import mode_spec
 from coderelay.protocol.query_results import PermissionsShown
 from coderelay.protocol.session_setting_values import Mode, Profile
 from coderelay.protocol.translatable import say
@@ -177,7 +178,7 @@ class CallJudge:
         return look_up(lookup)
 
     def _lookup(self, settings: SessionSettings, need: Need) -> "DiskLookup | None":
-        if need.command is None or settings.mode == "yolo":
+        if need.command is None or mode_spec(settings.mode).unchecked:
             return None
         from coderelay.host.shell_command_disk_facts import lookup_for
 

@@ -2,7 +2,7 @@
 
 The judge looks at what calls would touch, never at who proposes them. The order for each call: whether the tool is
 enabled in this session; what the rules, the table of the mode and earlier approvals say; and for a command, whether
-it is dangerous. A `yolo` session skips all but the first for shell commands.
+it is dangerous. In an `unchecked` mode (yolo), all but the first are skipped for shell commands.
 """
 
 from collections.abc import Sequence
@@ -16,6 +16,7 @@ from coderelay.policy.shell.disk_fact_types import NO_FACTS, DiskFacts
 from coderelay.protocol.asks import Approval
 from coderelay.protocol.autorun_files import PACKAGE_JSON, autorun_entry, is_package_json
 from coderelay.protocol.calls import Kind, Need
+from coderelay.protocol.modes import mode_spec
 from coderelay.protocol.secret_paths import secret_beneath_home, secret_place
 from coderelay.protocol.session_setting_values import Mode, Preset
 from coderelay.protocol.tool_specs import ToolSpecs
@@ -110,7 +111,7 @@ def _judge_call(need: Need, policy: Policy) -> Verdict:
 
 
 def _secret(need: Need, policy: Policy) -> str | None:
-    if need.kind != "read" or policy.mode == "yolo":
+    if need.kind != "read" or mode_spec(policy.mode).unchecked:
         return None
     for path in need.paths:
         if place := secret_place(_inside(path, policy.folders)):
@@ -145,7 +146,7 @@ def _inside(path: str, folders: tuple[str, ...]) -> str:
 
 
 def _judge_command(need: Need, policy: Policy, facts: DiskFacts) -> Verdict:
-    if policy.mode == "yolo":
+    if mode_spec(policy.mode).unchecked:
         return Verdict("allow")
     if need.command is None:
         denied = table_of(policy.mode, policy.preset).commands["run"] == "deny"

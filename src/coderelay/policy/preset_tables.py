@@ -8,6 +8,7 @@ from typing import Literal
 from coderelay.protocol.calls import Effect, Permission
 from coderelay.protocol.modes import ModeTable, mode_spec
 from coderelay.protocol.session_setting_values import Mode, Preset
+from coderelay.protocol.translatable import say
 
 __all__ = [
     "PRESETS",
@@ -53,20 +54,6 @@ def table_of(mode: Mode, preset: Preset) -> ModeTable:
     return mode_spec(mode).table or PRESETS[preset]
 
 
-_MODE_NAMES: dict[Mode, str] = {
-    "plan": "plan mode",
-    "default": "default mode",
-    "auto-edit": "auto-edit mode",
-    "yolo": "yolo mode",
-}
-_PRESET_NAMES: dict[Preset, str] = {
-    "strict": "strict preset",
-    "balanced": "balanced preset",
-    "auto-edit": "auto-edit preset",
-    "yolo": "yolo preset",
-}
-
-
 def autorun_permission(table: ModeTable) -> Permission:
     """What the table says about editing autorun files. Writing one is a way out of the sandbox, because another
     program starts what the file names outside of it; so it counts like a command outside."""
@@ -75,7 +62,9 @@ def autorun_permission(table: ModeTable) -> Permission:
 
 def table_name(mode: Mode, preset: Preset) -> str:
     """Names the table that applies, the mode or the preset, for the reason of a verdict."""
-    return _PRESET_NAMES[preset] if mode == "default" and preset != "balanced" else _MODE_NAMES[mode]
+    if mode_spec(mode).table is None and preset != "balanced":
+        return say("{preset} preset", preset=preset)
+    return say("{mode} mode", mode=mode)
 
 
 def matrix_in_words(table: ModeTable) -> list[tuple[str, Permission]]:

@@ -4,7 +4,8 @@ The command line, completion, keys, slash commands, configuration, policy and pr
 `MODES`. `coder --help` does too, so this file imports nothing but `bilingual_text`.
 
 To add a mode, add its name to `Mode` and its record to `MODES`, and describe it in `docs/permissions.md`;
-CODER_UPDATE_SNAPSHOTS=1 writes `docs/commands.md` and the picture of `/help` anew.
+CODER_UPDATE_SNAPSHOTS=1 writes `docs/commands.md` and the picture of `/help` anew, and `python -m tools.web_types`
+what the web app knows of it.
 """
 
 from coderelay.protocol.bilingual_text import Localized
@@ -36,9 +37,10 @@ class ModeTable:
 class ModeSpec:
     """One mode. `text` is for people, `prompt` for the model. Without a `table`, the session's preset decides.
 
-    `by_key` says whether Shift+Tab can reach the mode. `external_name` is the name of the mode in front ends made for
-    Claude Code, and `aliases` are the names that other tools give it. `child` is the mode of the child sessions of a
-    session in this mode.
+    In an `unchecked` mode, commands and reads of secret files are not checked, and commands run without a sandbox
+    unless the configuration says otherwise. `by_key` says whether Shift+Tab can reach the mode. `external_name` is
+    the name of the mode in front ends made for Claude Code, and `aliases` are the names that other tools give it.
+    `child` is the mode of the child sessions of a session in this mode.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class ModeSpec:
         child: "Mode",
         colour: "Colour",
         external_name: str,
+        unchecked: bool = False,
         by_key: bool = True,
         aliases: tuple[str, ...] = (),
     ) -> None:
@@ -61,6 +64,7 @@ class ModeSpec:
         self.child: Mode = child
         self.colour: Colour = colour
         self.external_name = external_name
+        self.unchecked = unchecked
         self.by_key = by_key
         self.aliases = aliases
 
@@ -129,6 +133,7 @@ MODES = (
         child="yolo",
         colour="red",
         external_name="bypassPermissions",
+        unchecked=True,
         by_key=False,
     ),
 )

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import AnyEvent, SessionConfigured, SessionCreated
+from coderelay.protocol.modes import MODE_NAMES, MODES, mode_spec
 from coderelay.protocol.session_setting_values import Mode, Preset
 from coderelay.session.decide import require
 from coderelay.session.state import SessionSettings, State
@@ -26,7 +27,7 @@ NAMES = (
     "instructions",
     "profile",
 )
-_STRICTNESS: dict[str, int] = {"plan": 0, **{each: place for place, each in enumerate(get_args(Preset), 1)}}
+_PRESETS: tuple[Preset, ...] = get_args(Preset)
 
 
 class Facts(Struct, frozen=True):
@@ -115,7 +116,7 @@ def _tightened(settings: SessionSettings, wanted: dict[str, Any], facts: Facts) 
     """The part of a change that takes something away. The title, which no turn depends on, is part of it."""
     found: dict[str, Any] = {name: wanted[name] for name in ("title", "profile") if name in wanted}
     preset: Preset = settings.preset or facts.preset
-    if "preset" in wanted and _STRICTNESS[wanted["preset"]] < _STRICTNESS[preset]:
+    if "preset" in wanted and _PRESETS.index(wanted["preset"]) < _PRESETS.index(preset):
         found["preset"] = preset = wanted["preset"]
     if "mode" in wanted and _freedom(wanted["mode"], preset) < _freedom(settings.mode, preset):
         found["mode"] = wanted["mode"]
@@ -127,8 +128,11 @@ def _tightened(settings: SessionSettings, wanted: dict[str, Any], facts: Facts) 
 
 
 def _freedom(mode: Mode, preset: Preset) -> int:
-    """How much a mode allows, as a number that grows with it. Mode default is as free as its preset."""
-    return _STRICTNESS[preset if mode == "default" else mode]
+    """How much a mode allows, as a number that grows with it. Mode default is as free as its preset, and a preset
+    with the name of a mode is as free as that mode."""
+    others = [each for each in _PRESETS if each not in MODE_NAMES]
+    order = [name for each in MODES for name in (others if each.table is None else [each.name])]
+    return order.index(preset if mode_spec(mode).table is None else mode)
 
 
 def _written(command: ConfigureSession, changes: dict[str, Any], *, next_turn: bool = False) -> list[AnyEvent]:

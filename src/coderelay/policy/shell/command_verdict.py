@@ -35,6 +35,7 @@ from coderelay.policy.shell.strict_bash_parser import (
 )
 from coderelay.policy.shell.tree_sitter_bash import MOST_CHARACTERS
 from coderelay.protocol.calls import Right
+from coderelay.protocol.modes import mode_spec
 from coderelay.protocol.secret_paths import secret_word
 from coderelay.protocol.session_setting_values import Mode, Preset
 from coderelay.protocol.translatable import join_texts, say
@@ -83,7 +84,7 @@ def judge_command(
 ) -> CommandVerdict:
     """The verdict on one command text. `folders` are the absolute folders of the session; the command starts in the
     first one. `sandboxed` says that it would run in a sandbox, `rights` what it wants beyond that."""
-    if mode == "yolo":
+    if mode_spec(mode).unchecked:
         return CommandVerdict("allow", table_name(mode, preset))
     table = table_of(mode, preset)
     confined = sandboxed and "outside" not in rights

@@ -18,6 +18,7 @@ from msgspec import Struct
 from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.calls import Need, Question, Right
 from coderelay.protocol.ids import AskId, CallId, MachineId
+from coderelay.protocol.session_setting_values import Mode
 from coderelay.protocol.translatable import Translatable, keep_templates
 
 Scope = Literal["once", "session", "project", "person"]
@@ -64,12 +65,19 @@ class Answers(Struct, frozen=True, tag="answers"):
 
 
 class PlanDecision(Struct, frozen=True, tag="plan", omit_defaults=True):
-    """`smart` and `default` approve the plan and switch to that mode. `keep` stays in plan mode. `feedback` stays in
+    """`smart` and `default` approve the plan and switch to a `mode`. `keep` stays in plan mode. `feedback` stays in
     plan mode and says what to change."""
 
     option: PlanOption
     feedback: str = ""
 
+    @property
+    def mode(self) -> Mode | None:
+        """The mode in which the plan is carried out; None if it is not approved."""
+        return _PLAN_MODES.get(self.option)
+
+
+_PLAN_MODES: dict[PlanOption, Mode] = {"smart": "auto-edit", "default": "default"}
 
 Decision = Allow | Deny | DenyAndStop | Answers | PlanDecision
 

@@ -246,9 +246,7 @@ def _check_answers(ask: QuestionAsk, given: Answers) -> None:
 
 
 def _changed_mode(decision: Decision, by: By) -> list[AnyEvent]:
-    if isinstance(decision, PlanDecision) and decision.option in ("smart", "default"):
-        return [SessionConfigured(by=by, mode="auto-edit" if decision.option == "smart" else "default")]
-    if isinstance(decision, Allow) and decision.mode is not None:
+    if isinstance(decision, PlanDecision | Allow) and decision.mode is not None:
         return [SessionConfigured(by=by, mode=decision.mode)]
     return []
 

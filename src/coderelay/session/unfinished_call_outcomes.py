@@ -36,14 +36,12 @@ def outcome_without_running(call: CallState) -> Outcome | None:
 
 
 def _plan_outcome(decision: PlanDecision) -> Outcome:
-    match decision.option:
-        case "smart" | "default":
-            mode = "auto-edit" if decision.option == "smart" else "default"
-            return Finished(f"The plan is approved and the mode is {mode} now. Carry it out.", summary="approved")
-        case "keep":
-            return Denied("the plan is not approved yet; stay in plan mode and go on planning")
-        case "feedback":
-            return Denied(say("the plan is not approved yet; the person says: {text}", text=decision.feedback))
+    if decision.mode is not None:
+        told = f"The plan is approved and the mode is {decision.mode} now. Carry it out."
+        return Finished(told, summary="approved")
+    if decision.option == "feedback":
+        return Denied(say("the plan is not approved yet; the person says: {text}", text=decision.feedback))
+    return Denied("the plan is not approved yet; stay in plan mode and go on planning")
 
 
 def cut_short(call: CallState, ending: Ending, *, mine: bool = False, never_run: bool = False) -> Outcome:

@@ -28,7 +28,7 @@ from coderelay.protocol.commands import AnswerAsk
 from coderelay.protocol.display_text import visible
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import AskId, SessionId
-from coderelay.protocol.modes import MODE_NAMES
+from coderelay.protocol.modes import stricter_mode
 from coderelay.protocol.session_setting_values import Mode
 from coderelay.surfaces.editor.connection_context import ConnectionContext
 from coderelay.surfaces.editor.session_updates import SessionUpdates
@@ -189,16 +189,8 @@ class PermissionRequests:
 
     def _is_within(self, decision: Decision) -> bool:
         """Whether a decision leads into no mode that a client may not choose."""
-        match decision:
-            case Allow(mode=str() as mode):
-                pass
-            case PlanDecision(option="smart"):
-                mode = "auto-edit"
-            case PlanDecision(option="default"):
-                mode = "default"
-            case _:
-                return True
-        return MODE_NAMES.index(mode) <= MODE_NAMES.index(self._max_mode)
+        mode = decision.mode if isinstance(decision, Allow | PlanDecision) else None
+        return mode is None or stricter_mode(mode, self._max_mode) == mode
 
     def _tool_call(self, ask: Ask) -> Fields:
         """All fields of the call, because the client may not know a call of a subagent. Commands are escaped, because

@@ -47,8 +47,8 @@ def needs_owner(decision: Decision) -> bool:
     match decision:
         case Allow(scope=scope, mode=mode):
             return scope in ("project", "person") or mode is not None
-        case PlanDecision(option="smart"):
-            return True
+        case PlanDecision(mode=mode):
+            return mode not in (None, "default")
         case _:
             return False
 

@@ -331,10 +331,8 @@ def _closed_words(closed: Closed) -> tuple[Localized, Colour]:
             return _STOPPED, "grey"
         case Answers():
             return _ANSWERED, "green"
-        case PlanDecision(option="smart" | "default"):
-            return _APPROVED, "green"
         case PlanDecision():
-            return _KEPT, "grey"
+            return (_KEPT, "grey") if closed.decision.mode is None else (_APPROVED, "green")
 
 
 def _detail(decision: Decision | None) -> str:

@@ -16,7 +16,6 @@ from coderelay.protocol.asks import (
     PermissionAsk,
     PlanAsk,
     PlanDecision,
-    PlanOption,
     QuestionAsk,
     Scope,
 )
@@ -36,12 +35,6 @@ _ALLOWED: dict[Scope, str] = {
     "session": "always allowed in this session",
     "project": "always allowed in this folder",
     "person": "always allowed, everywhere",
-}
-_PLANNED: dict[PlanOption, str] = {
-    "smart": "plan approved; auto-edit mode",
-    "default": "plan approved; default mode",
-    "keep": "plan not approved yet",
-    "feedback": "plan not approved yet",
 }
 
 
@@ -99,9 +92,10 @@ def _decided(decision: Decision) -> tuple[str, str, str]:
         case Answers():
             return "✓", GREEN, _line(", ".join(decision.answers.values()))
         case PlanDecision():
-            is_approved = decision.option in ("smart", "default")
             said = f": {_line(decision.feedback)}" if decision.feedback else ""
-            return "✓" if is_approved else "⊘", GREEN if is_approved else YELLOW, t(_PLANNED[decision.option]) + said
+            if decision.mode is None:
+                return "⊘", YELLOW, t("plan not approved yet") + said
+            return "✓", GREEN, t("plan approved; {mode} mode", mode=decision.mode) + said
 
 
 def _permission(ask: PermissionAsk, width: int) -> list[str]:

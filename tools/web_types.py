@@ -1,6 +1,8 @@
-"""The events that clients may send, as TypeScript types for the web app. `python -m tools.web_types` writes them.
+"""What the web app must know of the server, as TypeScript: the events that clients may send, and the modes.
+`python -m tools.web_types` writes it.
 
-They are made from the msgspec types that the server decodes with, so the two cannot differ; a test compares them.
+It is made from the msgspec types that the server decodes with and from the records of the modes, so the two cannot
+differ; a test compares them.
 """
 
 from pathlib import Path
@@ -9,7 +11,10 @@ from typing import Any, get_args
 import msgspec
 from msgspec import inspect
 
-from coderelay.protocol.modes import MODES
+from coderelay.client.i18n import localize, speaking
+from coderelay.protocol.bilingual_text import Localized
+from coderelay.protocol.modes import MODES, ModeSpec
+from coderelay.protocol.translation_files import LANGUAGES
 from coderelay.surfaces.web.client_event_types import ClientEvent
 
 FILE = Path(__file__).parents[1] / "web" / "src" / "contract" / "client_events.ts"
@@ -31,9 +36,26 @@ def typescript() -> str:
         _collect(each, structs)
     parts = [_interface(name, struct) for name, struct in sorted(structs.items())]
     union = "export type ClientEvent =\n" + "".join(f"  | {kind.__name__}\n" for kind in kinds).rstrip() + ";"
-    modes = ", ".join(f'"{mode.name}"' for mode in MODES)
+    modes = f"export const MODES = [\n{''.join(map(_mode, MODES))}] as const;"
     head = "// Written by `python -m tools.web_types` from the types of the server. Do not edit."
-    return "\n\n".join([head, f"export const MODES = [{modes}] as const;", *parts, union]) + "\n"
+    return "\n\n".join([head, modes, *parts, union]) + "\n"
+
+
+def _mode(mode: ModeSpec) -> str:
+    outside, label, detail = _json(mode.external_name), _in_all_languages(mode.label), _in_all_languages(mode.detail)
+    return f"  {{ name: {_json(mode.name)}, outsideName: {outside}, label: {label}, detail: {detail} }},\n"
+
+
+def _in_all_languages(words: Localized) -> str:
+    told: list[str] = []
+    for language in LANGUAGES:
+        with speaking(language):
+            told.append(f"{language}: {_json(localize(words))}")
+    return f"{{ {', '.join(told)} }}"
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()
 
 
 def _collect(kind: inspect.Type, structs: dict[str, inspect.StructType]) -> None:
@@ -69,7 +91,7 @@ def _type(kind: inspect.Type) -> str:
         case inspect.UnionType():
             return " | ".join(_type(each) for each in kind.types)
         case inspect.LiteralType():
-            return " | ".join(msgspec.json.encode(each).decode() for each in _values(kind))
+            return " | ".join(_json(each) for each in _values(kind))
         case inspect.VarTupleType():
             item = _type(kind.item_type)
             return f"{item}[]" if " " not in item else f"({item})[]"

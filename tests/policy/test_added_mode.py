@@ -16,9 +16,10 @@ from coderelay.protocol import modes
 from coderelay.protocol.bilingual_text import Localized
 
 plan, *others = modes.MODES
+text = Localized("careful", "careful")
 careful = modes.ModeSpec(
-    "careful", Localized("careful mode", "careful"), prompt="", table=plan.table, child="plan", colour="cyan",
-    external_name="careful", **{spec}
+    "careful", text, prompt="", table=plan.table, child="plan", colour="cyan", external_name="careful", label=text,
+    detail=text, **{spec}
 )
 modes.MODES = (plan, careful, *others)  # before anything else is loaded, as if it stood in the file
 modes.MODE_NAMES = tuple(each.name for each in modes.MODES)

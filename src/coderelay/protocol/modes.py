@@ -40,7 +40,8 @@ class ModeSpec:
     In an `unchecked` mode, commands and reads of secret files are not checked, and commands run without a sandbox
     unless the configuration says otherwise. `by_key` says whether Shift+Tab can reach the mode. `external_name` is
     the name of the mode in front ends made for Claude Code, and `aliases` are the names that other tools give it.
-    `child` is the mode of the child sessions of a session in this mode.
+    `child` is the mode of the child sessions of a session in this mode. The web app offers it as `label`, with the
+    `detail` below.
     """
 
     def __init__(
@@ -53,6 +54,8 @@ class ModeSpec:
         child: "Mode",
         colour: "Colour",
         external_name: str,
+        label: Localized,
+        detail: Localized,
         unchecked: bool = False,
         by_key: bool = True,
         aliases: tuple[str, ...] = (),
@@ -64,6 +67,8 @@ class ModeSpec:
         self.child: Mode = child
         self.colour: Colour = colour
         self.external_name = external_name
+        self.label = label
+        self.detail = detail
         self.unchecked = unchecked
         self.by_key = by_key
         self.aliases = aliases
@@ -86,6 +91,8 @@ MODES = (
         child="plan",
         colour="cyan",
         external_name="plan",
+        label=Localized("Plan", "规划"),
+        detail=Localized("Explore and propose a plan, change nothing", "分析并给出方案，不作改动"),
     ),
     ModeSpec(
         "default",
@@ -99,6 +106,8 @@ MODES = (
         child="plan",
         colour="green",
         external_name="default",
+        label=Localized("Ask first", "先询问"),
+        detail=Localized("Ask before changes and commands", "改动和运行命令前询问"),
     ),
     ModeSpec(
         "auto-edit",
@@ -115,6 +124,8 @@ MODES = (
         child="auto-edit",
         colour="yellow",
         external_name="acceptEdits",
+        label=Localized("Edit freely", "自由编辑"),
+        detail=Localized("Edit files and run tests without asking", "编辑文件和运行测试无需询问"),
         aliases=("autoEdit", "smart"),
     ),
     ModeSpec(
@@ -133,6 +144,8 @@ MODES = (
         child="yolo",
         colour="red",
         external_name="bypassPermissions",
+        label=Localized("Never ask", "从不询问"),
+        detail=Localized("Run every command without asking", "所有命令直接运行"),
         unchecked=True,
         by_key=False,
     ),

@@ -1,6 +1,11 @@
 // Written by `python -m tools.web_types` from the types of the server. Do not edit.
 
-export const MODES = ["plan", "default", "auto-edit", "yolo"] as const;
+export const MODES = [
+  { name: "plan", outsideName: "plan", label: { en: "Plan", zh: "规划" }, detail: { en: "Explore and propose a plan, change nothing", zh: "分析并给出方案，不作改动" } },
+  { name: "default", outsideName: "default", label: { en: "Ask first", zh: "先询问" }, detail: { en: "Ask before changes and commands", zh: "改动和运行命令前询问" } },
+  { name: "auto-edit", outsideName: "acceptEdits", label: { en: "Edit freely", zh: "自由编辑" }, detail: { en: "Edit files and run tests without asking", zh: "编辑文件和运行测试无需询问" } },
+  { name: "yolo", outsideName: "bypassPermissions", label: { en: "Never ask", zh: "从不询问" }, detail: { en: "Run every command without asking", zh: "所有命令直接运行" } },
+] as const;
 
 export interface ActiveFile {
   path: string;

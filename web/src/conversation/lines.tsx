@@ -11,12 +11,9 @@ import { useKeptState } from "../parts/kept_state";
 
 type Of<K extends Item["kind"]> = Extract<Item, { kind: K }>;
 
-/** The modes as the contract names them. */
-const OUTSIDE_NAMES: Record<string, string> = { acceptEdits: "auto-edit", bypassPermissions: "yolo" };
-
 /** What a turn runs with: agent, model, mode, folder; the id on demand. */
 export function InitLine({ item }: { item: Of<"init"> }) {
-  const parts = [item.agent, item.model, modeLabel(OUTSIDE_NAMES[item.mode] ?? item.mode)].filter(Boolean);
+  const parts = [item.agent, item.model, modeLabel(item.mode)].filter(Boolean);
   return (
     <p className="truncate py-1 text-xs text-faint" title={`${item.cwd}\n${item.sessionId}`}>
       {parts.join(" · ")}

@@ -9,6 +9,11 @@ export function inLanguage(english: string, retold: Record<string, string> | und
   return retold?.[LANGUAGE] ?? english;
 }
 
+/** A text that the server declares in all its languages, in the language of the page. */
+export function inPageLanguage(texts: { en: string } & Record<string, string>): string {
+  return texts[LANGUAGE] ?? texts.en;
+}
+
 /** The text in the language of the page; `{name}` stands for a value. */
 export function t(english: string, values: Record<string, string | number> = {}): string {
   const text = LANGUAGE === "zh" ? (CHINESE[english] ?? english) : english;

@@ -1,17 +1,13 @@
-import { t } from "../language/t";
-import type { Choice } from "../parts/Menu";
 import { MODES } from "../contract/client_events";
+import { inPageLanguage } from "../language/t";
+import type { Choice } from "../parts/Menu";
 
 export function modeChoices(): Choice[] {
-  const texts: Record<(typeof MODES)[number], [string, string]> = {
-    plan: [t("Plan"), t("Explore and propose a plan, change nothing")],
-    default: [t("Ask first"), t("Ask before changes and commands")],
-    "auto-edit": [t("Edit freely"), t("Edit files and run tests without asking")],
-    yolo: [t("Never ask"), t("Run every command without asking")],
-  };
-  return MODES.map((mode) => ({ value: mode, label: texts[mode][0], detail: texts[mode][1] }));
+  return MODES.map((mode) => ({ value: mode.name, label: inPageLanguage(mode.label), detail: inPageLanguage(mode.detail) }));
 }
 
+/** The mode for people; `mode` is its name, or the one that it has in the contract. */
 export function modeLabel(mode: string | undefined): string {
-  return modeChoices().find((each) => each.value === mode)?.label ?? mode ?? "";
+  const found = MODES.find((each) => each.name === mode || each.outsideName === mode);
+  return found ? inPageLanguage(found.label) : (mode ?? "");
 }

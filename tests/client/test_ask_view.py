@@ -1,13 +1,10 @@
 """An ask in words, and words as an answer."""
 
-from typing import Any
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec import Struct
 
-from coderelay.client.ask_view import choices, full_text, headline, parse_answer, view_of
+from coderelay.client.ask_view import choices, full_text, headline, parse_answer
 from coderelay.protocol.asks import (
     Allow,
     Answers,
@@ -19,9 +16,7 @@ from coderelay.protocol.asks import (
     PlanAsk,
     PlanDecision,
     QuestionAsk,
-    YesNo,
 )
-from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.calls import Need, Option, Question
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import AskId, CallId
@@ -304,27 +299,3 @@ def test_any_text_can_be_shown_in_one_line(text: str) -> None:
     for ask in (permission(text), question(Question(text)), PlanAsk(A, text)):
         assert len(headline(ask).splitlines()) <= 1
         full_text(ask).encode()
-
-
-class DeployAsk(Struct, frozen=True, tag="deploy"):
-    """A kind that exists only here: it declares its texts, and no other file knows of it."""
-
-    id: AskId
-    place: str
-
-    @property
-    def yes_no(self) -> YesNo:
-        return YesNo(
-            Localized("The build for {place} is done", "{place} 的构建已完成"),
-            Localized("Deploy to {place}?", "部署到 {place} 吗？"),
-            Localized("No, later", "以后再说"),
-            {"place": self.place},
-        )
-
-
-def test_a_kind_that_is_answered_with_yes_or_no_declares_all_of_its_text() -> None:
-    ask: Any = DeployAsk(A, "staging")
-    assert headline(ask) == "The build for staging is done"
-    assert full_text(ask) == "The build for staging is done\n  Deploy to staging?"
-    assert [each.label for each in view_of(ask).options] == ["Yes", "No, later"]
-    assert [parse_answer(ask, [word]) for word in ("y", "n", "no, not yet")] == [Allow(), Deny(), Deny("not yet")]

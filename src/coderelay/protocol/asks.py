@@ -4,14 +4,17 @@ An ask is opened once; exactly one answer, or the end of its turn, closes it. At
 `unanswered`. Every kind can be denied. Apart from that, each kind is `answered_by` one type of decision, and `misfit`
 is the message for a person who gives another.
 
-To add a kind of ask, add its class here and to `Ask`. If yes or no answers it, its `yes_no` says how it is put to a
-person, and that is all; for another kind, add to `client/ask_view` how it is shown and which words answer it. All
-surfaces draw it from that. An ask about a call is opened in `host/ask_about_call`, the ask about money in
-`host/spending_limits`, the ask about what a client offers in `host/resources_lent_by_clients`, the ask about the plan
-of a turn that ended in `session/turn_progress_events`.
+To add a kind of ask, add its class here and to `Ask`, and to `session/decide` or `session/fold` what an answer
+changes. If yes or no answers it, its `yes_no` says how it is put to a person, and every surface draws it from that.
+Another kind of answer needs more: `client/ask_view` (how it is shown and which words answer it), and each surface
+with buttons.
+
+An ask about a call is opened in `host/ask_about_call`, the ask about money in `host/spending_limits`, the ask about
+what a client offers in `host/resources_lent_by_clients`, the ask about the plan of a turn that ended in
+`session/turn_progress_events`.
 """
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from msgspec import Struct
 
@@ -84,12 +87,16 @@ Decision = Allow | Deny | DenyAndStop | Answers | PlanDecision
 
 class YesNo(Struct, frozen=True):
     """The texts of an ask that is answered with yes or no: what happened (one line), the question, and the label of
-    the refusal. The texts are templates for the `values`."""
+    the refusal. The texts are templates for the `values`. Front ends made for Claude Code are asked about the use of
+    a tool, with the `external_name` of the ask, the arguments `external_input` and a `title`; without one, it is what
+    happened."""
 
     happened: Localized
     question: Localized
     no: Localized
     values: dict[str, str] = {}
+    external_input: dict[str, Any] = {}
+    title: str = ""
 
 
 class PermissionAsk(Struct, frozen=True, tag="permission", omit_defaults=True):
@@ -117,6 +124,7 @@ class QuestionAsk(Struct, frozen=True, tag="question", omit_defaults=True):
 
     answered_by: ClassVar[type[Struct]] = Answers
     misfit: ClassVar[str] = "this is a question: answer it or deny it"
+    external_name: ClassVar[str] = "AskUserQuestion"
 
     id: AskId
     call_id: CallId
@@ -131,6 +139,7 @@ class PlanAsk(Struct, frozen=True, tag="plan", omit_defaults=True):
 
     answered_by: ClassVar[type[Struct]] = PlanDecision
     misfit: ClassVar[str] = "this is a plan: smart, default, keep or feedback"
+    external_name: ClassVar[str] = "ExitPlanMode"
 
     id: AskId
     plan: str
@@ -146,6 +155,7 @@ class BudgetAsk(Struct, frozen=True, tag="budget", omit_defaults=True):
 
     answered_by: ClassVar[type[Struct]] = Allow
     misfit: ClassVar[str] = "this is a permission request: allow or deny it"
+    external_name: ClassVar[str] = "Budget"
 
     id: AskId
     span: str
@@ -167,6 +177,7 @@ class BudgetAsk(Struct, frozen=True, tag="budget", omit_defaults=True):
             Localized("Continue up to {until}?", "继续吗？最多到 {until}"),
             Localized("No, stop here", "拒绝，到此停止"),
             {"spent": _dollars(self.spent), "limit": _dollars(self.limit), "until": _dollars(self.until)},
+            {"span": self.span, "spent": self.spent, "limit": self.limit, "until": self.until},
         )
 
     @property
@@ -194,6 +205,7 @@ class OfferAsk(Struct, frozen=True, tag="offer", omit_defaults=True):
 
     answered_by: ClassVar[type[Struct]] = Allow
     misfit: ClassVar[str] = "this is a permission request: allow or deny it"
+    external_name: ClassVar[str] = "Offer"
 
     id: AskId
     what: Literal["server", "folder"]
@@ -209,11 +221,14 @@ class OfferAsk(Struct, frozen=True, tag="offer", omit_defaults=True):
 
     @property
     def yes_no(self) -> YesNo:
+        title = f"{self.name}: {self.shown}" if self.what == "server" else self.shown
         return YesNo(
             _SERVER_OFFERED if self.what == "server" else _FOLDER_OFFERED,
             _USE_SERVER if self.what == "server" else _USE_FOLDER,
             Localized("No, do not use it", "否，不使用"),
             {"name": self.name, "shown": self.shown},
+            {"MCP server" if self.what == "server" else "folder": title},
+            title,
         )
 
 

@@ -11,7 +11,7 @@ from itertools import takewhile
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.protocol.asks import BudgetAsk, OfferAsk, PermissionAsk, PlanAsk
+from coderelay.protocol.asks import Ask, PermissionAsk, PlanAsk
 from coderelay.protocol.background_commands import Gone
 from coderelay.protocol.calls import Denied, Outcome, Stopped, Unknown
 from coderelay.protocol.events import (
@@ -262,7 +262,7 @@ def attach(state: State, agent_session_id: str, model: str, tools: tuple[str, ..
     ]
 
 
-def pause_for_ask(state: State, ask: BudgetAsk | OfferAsk) -> list[AnyEvent]:
+def pause_for_ask(state: State, ask: Ask) -> list[AnyEvent]:
     """Ask before the next step."""
     turn = _open_turn(state)
     return [] if turn.stop_requested else [AskOpened(turn_id=turn.started.turn_id, ask=ask)]

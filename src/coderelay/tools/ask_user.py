@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from coderelay.protocol.asks import QuestionAsk
 from coderelay.protocol.calls import Finished, Need, Question
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.tool_specs import ToolSpec
@@ -44,7 +45,7 @@ class AskUser:
             },
             "required": ["questions"],
         },
-        external_name="AskUserQuestion",
+        external_name=QuestionAsk.external_name,
         always_allowed=True,
         headline="",
         chinese="向用户询问自己无法查明的事情。",

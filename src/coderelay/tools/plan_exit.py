@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from coderelay.protocol.asks import PlanAsk
 from coderelay.protocol.calls import Finished, Need
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.tool_specs import ToolSpec
@@ -23,7 +24,7 @@ class PlanExit:
             "required": ["plan"],
             "additionalProperties": False,
         },
-        external_name="ExitPlanMode",
+        external_name=PlanAsk.external_name,
         always_allowed=True,
         refusal_in_subagents="there is no plan to approve here: answer the agent that you work for",
         headline="plan",

@@ -21,7 +21,7 @@ export function askTitle(ask: AskRequest): string {
 export function permissionQuestion(ask: AskRequest): string {
   if (ask.commandInfo) return t("Run this command?");
   if (ask.url) return t("Open this address?");
-  if (ask.diff || ask.toolName === "Write" || ask.toolName === "Edit" || ask.toolName === "MultiEdit") return t("Make this change?");
+  if (ask.diff || ask.permissionType === "write") return t("Make this change?");
   if (ask.toolName === "Read") return t("Read this file?");
   return t("Use {tool}?", { tool: ask.toolName });
 }

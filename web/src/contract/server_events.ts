@@ -49,6 +49,7 @@ export interface AskRequest {
   title?: string;
   reason?: string;
   retold?: Retold;
+  permissionType?: "read" | "write" | "command" | "all";
   diff?: string;
   paths?: string[];
   url?: string;

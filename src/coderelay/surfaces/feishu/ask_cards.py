@@ -7,7 +7,6 @@ A button carries the action, the session, the request and the nonce of its card;
 import shlex
 import time
 from collections.abc import Sequence
-from typing import assert_never
 
 from msgspec import Struct
 
@@ -18,12 +17,10 @@ from coderelay.protocol.asks import (
     Allow,
     Answers,
     Ask,
-    BudgetAsk,
     By,
     Decision,
     Deny,
     DenyAndStop,
-    OfferAsk,
     PermissionAsk,
     PlanAsk,
     PlanDecision,
@@ -134,14 +131,12 @@ def ask_layout(card: AskCard, asks: Sequence[tuple[Ask, Closed | None]]) -> Layo
         parts: tuple[Part, ...] = (*_of_session(card), Text(ask_text(ask)), *_chosen(closed))
         return Layout(title, colour, parts, summary=title)
     match ask:
-        case PermissionAsk() | BudgetAsk() | OfferAsk():
-            return _confirm(card, ask)
         case QuestionAsk():
             return _questions(card, ask)
         case PlanAsk():
             return _plan(card, ask)
         case _:
-            assert_never(ask)
+            return _confirm(card, ask)
 
 
 def ask_text(ask: Ask, most_bytes: int = MOST_BYTES // 2) -> str:
@@ -196,7 +191,7 @@ def chosen_in_words(closed: Closed) -> str:
     return t(", ").join(each for each in (what, detail, who, when) if each)
 
 
-def _confirm(card: AskCard, ask: PermissionAsk | BudgetAsk | OfferAsk) -> Layout:
+def _confirm(card: AskCard, ask: Ask) -> Layout:
     first = (card.button(CONFIRM, ask, "confirm", "primary"), card.button(CANCEL, ask, "cancel", "danger"))
     more: list[Button] = []
     if isinstance(ask, PermissionAsk):

@@ -9,11 +9,9 @@ from coderelay.protocol.asks import (
     Allow,
     Answers,
     Ask,
-    BudgetAsk,
     Decision,
     Deny,
     DenyAndStop,
-    OfferAsk,
     PermissionAsk,
     PlanAsk,
     PlanDecision,
@@ -34,8 +32,6 @@ def decision_of(ask: Ask, action: str, form: Mapping[str, Any]) -> Decision:
     if action == "stop":
         return DenyAndStop()
     match ask:
-        case PermissionAsk() | BudgetAsk() | OfferAsk():
-            return _permission(ask, action)
         case PlanAsk():
             return _plan(action, form)
         case QuestionAsk():
@@ -45,10 +41,12 @@ def decision_of(ask: Ask, action: str, form: Mapping[str, Any]) -> Decision:
                 return parse_answer(ask, [_field(each, index, form) for index, each in enumerate(ask.questions)])
             if action.startswith("option:") and len(ask.questions) == 1:
                 return _option(ask.questions[0], action.removeprefix("option:"))
-    raise _misfit()
+            raise _misfit()
+        case _:
+            return _permission(ask, action)
 
 
-def _permission(ask: PermissionAsk | BudgetAsk | OfferAsk, action: str) -> Decision:
+def _permission(ask: Ask, action: str) -> Decision:
     match action:
         case "confirm" | "confirm_all":
             return Allow()

@@ -1,10 +1,12 @@
 """Answers the lookups of web clients: a session's files, what each turn and task did, commands and agents."""
 
+from functools import partial
 from typing import assert_never
 
 import msgspec
 
 from coderelay.client.client import Client
+from coderelay.client.i18n import localize
 from coderelay.client.slash_commands import COMMANDS
 from coderelay.protocol.errors import BadInput, UnknownSession
 from coderelay.protocol.ids import CallId, SessionId, TurnId, child_id
@@ -28,7 +30,7 @@ from coderelay.surfaces.web.client_event_types import (
     TurnDiff,
     TurnsList,
 )
-from coderelay.surfaces.web.outgoing_event_json import STATUSES, Payload, event_text, retold
+from coderelay.surfaces.web.outgoing_event_json import STATUSES, Payload, event_text, in_all_languages, retold
 
 Lookup = FilesList | FilesRead | TaskHistory | TurnsList | TurnDiff | CommandsList | AgentsRecheck
 
@@ -86,11 +88,11 @@ async def _task(client: Client, session: SessionId, call: CallId) -> str:
 
 async def _commands(client: Client, session: SessionId) -> list[Payload]:
     """The commands that may be used remotely, then those of the agent, the person and the folder."""
-    built_in: list[Payload] = [
-        {"name": each.name, "hint": each.hint, "text": each.text.english, "retold": {"zh": each.text.chinese}}
-        for each in COMMANDS
-        if each.remote and each.offered
-    ]
+    built_in: list[Payload] = []
+    for each in COMMANDS:
+        if each.remote and each.offered:
+            text, translated = in_all_languages(partial(localize, each.text))
+            built_in.append({"name": each.name, "hint": each.hint, "text": text, **translated})
     names = {each["name"] for each in built_in}
     found = (await client.get(ListCommands(session))).found
     more = [{"name": x.name, "hint": x.hint, "text": x.description} for x in found if x.name not in names]

@@ -17,7 +17,6 @@ from coderelay.protocol.asks import (
     Decision,
     Deny,
     DenyAndStop,
-    OfferAsk,
     PermissionAsk,
     PlanAsk,
     PlanDecision,
@@ -149,16 +148,9 @@ def ask_fields(ask: Ask, use: Payload | None, cwd: str) -> Payload:
 def _shown(ask: Ask, use: Payload | None, cwd: str) -> tuple[str, Payload, Payload]:
     match ask:
         case QuestionAsk():
-            return "AskUserQuestion", {"questions": [_question(each) for each in ask.questions]}, {"kind": "question"}
+            return ask.external_name, {"questions": [_question(each) for each in ask.questions]}, {"kind": "question"}
         case PlanAsk():
-            return "ExitPlanMode", {"plan": ask.plan}, {"kind": "plan"}
-        case BudgetAsk():
-            amounts = {"span": ask.span, "spent": ask.spent, "limit": ask.limit, "until": ask.until}
-            return "Budget", amounts, {"kind": "budget"}
-        case OfferAsk():
-            title = ask.shown if ask.what == "folder" else f"{ask.name}: {ask.shown}"
-            what = "MCP server" if ask.what == "server" else "folder"
-            return "Offer", {what: title}, {"kind": "permission", "title": title, "reason": headline(ask)}
+            return ask.external_name, {"plan": ask.plan}, {"kind": "plan"}
         case PermissionAsk():
             known: Payload = {"name": ask.need.tool, "input": {}} if use is None else use
             more = {
@@ -170,6 +162,12 @@ def _shown(ask: Ask, use: Payload | None, cwd: str) -> tuple[str, Payload, Paylo
                 **({} if ask.mode is None else {"offersMode": ask.mode}),
             }
             return known["name"], known["input"], more
+        case _:
+            asked = ask.yes_no
+            happened, translated = in_all_languages(lambda: headline(ask))
+            kind = "budget" if isinstance(ask, BudgetAsk) else "permission"  # only the budget has a kind of its own
+            more = {"kind": kind, "title": asked.title or happened, "reason": happened, **translated}
+            return ask.external_name, asked.external_input, more
 
 
 def _question(question: Question) -> Payload:
@@ -230,3 +228,14 @@ def retold(text: str, said: Translatable | None = None) -> dict[str, dict[str, s
         if told != text:
             found[language] = told
     return {"retold": found} if found else {}
+
+
+def in_all_languages(tell: Callable[[], str]) -> tuple[str, dict[str, dict[str, str]]]:
+    """What `tell` says in English, and the field `retold` with what it says in other languages."""
+    found: dict[str, str] = {}
+    for language in LANGUAGES:
+        with speaking(language):
+            found[language] = tell()
+    english = found.pop("en")
+    others = {language: told for language, told in found.items() if told != english}
+    return english, {"retold": others} if others else {}

@@ -6,7 +6,7 @@ import pytest
 
 from coderelay.client.commands.tools_skills_agents import tools_in_words
 from coderelay.client.old_log_text_translation import recognise
-from coderelay.protocol.query_results import ToolShown
+from coderelay.protocol.query_results import TODO, ToolShown
 from coderelay.protocol.tool_specs import ToolSpec, first_sentence
 from coderelay.tools.builtin_tools import SPECS, TOOLS
 from tests.language.text_literals import PLACE
@@ -51,6 +51,12 @@ def test_a_tool_has_its_chinese(spec: ToolSpec) -> None:
     assert recognise(first_sentence(spec.description), "zh") == spec.chinese
     for english, told in spec.chinese_results.items():
         assert sorted(PLACE.findall(english)) == sorted(PLACE.findall(told))
+
+
+def test_a_list_with_the_todo_tool_alone_allows_nothing_that_another_list_could_forbid() -> None:
+    assert {spec.name for spec in SPECS if SPECS.is_allowed(spec.name, (TODO,))} == {
+        spec.name for spec in SPECS if spec.always_allowed
+    }
 
 
 def test_what_a_language_lacks_is_told_in_english() -> None:

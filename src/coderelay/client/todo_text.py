@@ -6,7 +6,7 @@ from coderelay.client.i18n import t
 from coderelay.protocol.calls import Call
 from coderelay.protocol.events import MessageAdded
 from coderelay.protocol.ids import CallId
-from coderelay.protocol.query_results import Item, Status
+from coderelay.protocol.query_results import TODO, Item, Status
 from coderelay.session.state import items_of
 
 _MARKS: dict[Status, str] = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
@@ -18,12 +18,12 @@ def todo_lines(items: Sequence[Item]) -> list[str]:
 
 def lists_in(message: MessageAdded) -> dict[CallId, list[str]]:
     """The todo lists that the calls of a message set, by call; each is to be shown when its call has succeeded."""
-    return {call.id: _lines(call) for call in message.calls if call.name == "todo"}
+    return {call.id: _lines(call) for call in message.calls if call.name == TODO}
 
 
-def items_set_by(call: Call) -> Sequence[Item]:
-    """The todo list that a call of the todo tool sets; empty if its arguments are wrong."""
-    return items_of(call)
+def items_set_by(call: Call) -> Sequence[Item] | None:
+    """The todo list that a call sets, empty if its arguments are wrong; None for a call of another tool."""
+    return items_of(call) if call.name == TODO else None
 
 
 def _lines(call: Call) -> list[str]:

@@ -1,6 +1,7 @@
 """The intersection of two lists of allowed tools."""
 
 from coderelay.client.builtin_tool_specs import tool_specs
+from coderelay.protocol.query_results import TODO
 from coderelay.protocol.tool_specs import listed_tools
 
 
@@ -20,7 +21,7 @@ def _common(own: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
     is_allowed = tool_specs().is_allowed
     both = [each for each in _tools(own) if is_allowed(each, other)]
     both += [each for each in _tools(other) if is_allowed(each, own)]
-    return tuple(dict.fromkeys(both)) or ("todo",)
+    return tuple(dict.fromkeys(both)) or (TODO,)
 
 
 def _tools(listed: tuple[str, ...]) -> list[str]:

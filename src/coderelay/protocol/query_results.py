@@ -279,6 +279,11 @@ class Item(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     priority: Priority = "medium"
 
 
+TODO = "todo"
+"""The tool that sets the todo list. No list of allowed tools removes it, so a list that names it alone allows nothing
+else."""
+
+
 class TodoArguments(Struct, frozen=True, forbid_unknown_fields=True):
     """The arguments of the todo tool: always the whole list."""
 

@@ -13,6 +13,8 @@ ResultShown = Literal["output", "markdown", "summary", "todos"]
 """What people see of a successful call: its output, as plain text or as Markdown; only the one-line summary; or the
 todo list that the call set."""
 
+AcpKind = Literal["search", "think", "switch_mode"]
+
 
 class ToolSpec(Struct, frozen=True):
     """The declaration of a tool: all that is known of it without running it. The tool's own file declares it;
@@ -34,9 +36,9 @@ class ToolSpec(Struct, frozen=True):
     `result_for_small_models` makes it from the output.
 
     `headline` is the argument that people see of a call that could not be decoded (all arguments if it is empty or
-    not declared). `result_shown` is what they see of a successful call. `chinese` is the first sentence of the
-    description in Chinese; `chinese_results` maps the English summaries and failures that people see to Chinese, with
-    the same `{placeholders}`.
+    not declared). `result_shown` is what they see of a successful call. Editors are told the `acp_kind` instead of
+    the kind if there is one. `chinese` is the first sentence of the description in Chinese; `chinese_results` maps
+    the English summaries and failures that people see to Chinese, with the same `{placeholders}`.
     """
 
     name: str
@@ -55,6 +57,7 @@ class ToolSpec(Struct, frozen=True):
     result_for_small_models: Callable[[str], str] | None = None
     headline: str | None = None
     result_shown: ResultShown = "output"
+    acp_kind: AcpKind | None = None
     chinese: str = ""
     chinese_results: dict[str, str] = {}
 

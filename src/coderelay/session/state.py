@@ -34,7 +34,7 @@ from coderelay.protocol.ids import (
 )
 from coderelay.protocol.message_content import Image
 from coderelay.protocol.projected_rows import Phase
-from coderelay.protocol.query_results import Item, TodoArguments
+from coderelay.protocol.query_results import TODO, Item, TodoArguments
 from coderelay.protocol.session_events import SessionConfigured
 from coderelay.protocol.session_setting_values import Mode, Preset, Profile, Think
 from coderelay.protocol.usage_and_cost import Usage
@@ -285,7 +285,7 @@ def last_list(state: State) -> CallState | None:
 
 
 def is_list(call: CallState) -> bool:
-    return call.call.name == "todo" and isinstance(call.outcome, Finished) and not call.forgotten
+    return call.call.name == TODO and isinstance(call.outcome, Finished) and not call.forgotten
 
 
 def items_of(call: Call) -> tuple[Item, ...]:

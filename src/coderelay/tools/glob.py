@@ -41,6 +41,7 @@ class GlobFiles:
             "required": ["pattern"],
             "additionalProperties": False,
         },
+        acp_kind="search",
         external_name="Glob",
         rule_target="path",
         headline="pattern",

@@ -59,6 +59,7 @@ class Grep:
             "required": ["pattern"],
             "additionalProperties": False,
         },
+        acp_kind="search",
         external_name="Grep",
         rule_target="path",
         headline="pattern",

@@ -17,6 +17,7 @@ class PlanExit:
     spec = ToolSpec(
         name="plan_exit",
         kind="ask",
+        acp_kind="switch_mode",
         description="In plan mode, when the plan is complete: put it before the person for approval.",
         parameters={
             "type": "object",

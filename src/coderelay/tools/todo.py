@@ -2,7 +2,7 @@
 
 from coderelay.protocol.calls import Finished, Need
 from coderelay.protocol.errors import ToolFailed
-from coderelay.protocol.query_results import Item, TodoArguments
+from coderelay.protocol.query_results import TODO, Item, TodoArguments
 from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.protocol.translatable import say
 from coderelay.workspace.workspace import Workspace
@@ -12,7 +12,8 @@ _MOST = 100
 
 class Todo:
     spec = ToolSpec(
-        name="todo",
+        name=TODO,
+        acp_kind="think",
         description="Keep the list of what is to be done, for work of three or more steps. Give the whole list each "
         "time; it replaces the one before. One item at most is in_progress. Mark an item completed as soon as it is.",
         parameters={
@@ -61,7 +62,7 @@ class Todo:
             raise ToolFailed("an item has no content")
         if sum(each.status == "in_progress" for each in items) > 1:
             raise ToolFailed("only one item may be in_progress; mark the others pending or completed")
-        return Need(tool="todo", kind="read", title=_summary(items))
+        return Need(tool=TODO, kind="read", title=_summary(items))
 
     async def run(self, arguments: TodoArguments, workspace: Workspace) -> Finished:
         return Finished(output="The list is kept.", summary=_summary(arguments.items))

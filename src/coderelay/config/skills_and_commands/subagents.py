@@ -16,11 +16,12 @@ from coderelay.config.skills_and_commands.front_matter import FrontMatter, read_
 from coderelay.config.skills_and_commands.trusted_text_files import FoundText, TextFolder, gather
 from coderelay.protocol.display_text import escaped
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.query_results import TODO
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _DESCRIPTION_CHARS = 1024
 _ALL_TOOLS = "*"
-_NO_TOOLS = ("todo",)  # never forbidden; an empty list would allow every tool
+_NO_TOOLS = (TODO,)  # never forbidden; an empty list would allow every tool
 _INHERITED = ("inherit", "sonnet", "opus", "haiku")  # Claude's short names of models mean nothing to other providers
 
 

@@ -59,13 +59,6 @@ _KINDS: dict[Kind, ToolKind] = {
     "mcp": "other",
     "ask": "other",
 }
-_TOOL_KINDS: dict[str, ToolKind] = {
-    "glob": "search",
-    "grep": "search",
-    "todo": "think",
-    "plan_exit": "switch_mode",
-}
-"""The kinds of tools that the kind of their need does not tell."""
 
 
 class _Written(Struct):
@@ -151,7 +144,8 @@ class SessionUpdates:
 
     def call_fields(self, need: Need) -> Fields:
         """What a call does, in the fields of a tool call."""
-        fields: Fields = {"title": _title(need), "kind": _TOOL_KINDS.get(need.tool) or _KINDS[need.kind]}
+        kind: ToolKind = tool_specs().spec_of(need.tool).acp_kind or _KINDS[need.kind]
+        fields: Fields = {"title": _title(need), "kind": kind}
         if need.paths:
             fields["locations"] = [{"path": self._absolute(path)} for path in need.paths]
         if need.diff:
@@ -230,8 +224,9 @@ class SessionUpdates:
         is_done = isinstance(event.outcome, Finished)
         status: Status = "completed" if is_done else "failed"
         updates = [tool_call_update(event.call_id, status, **({"content": content} if content else {}))]
-        if call is not None and call.name == "todo" and is_done:
-            updates.append(plan((each.content, each.priority, each.status) for each in items_set_by(call)))
+        items = items_set_by(call) if call is not None and is_done else None
+        if items is not None:
+            updates.append(plan((each.content, each.priority, each.status) for each in items))
         return updates
 
     def _result(self, outcome: Outcome, need: Need | None) -> list[Fields]:

@@ -16,7 +16,7 @@ from coderelay.agents.turn import Turn
 from coderelay.protocol.calls import Call
 from coderelay.protocol.ids import CallId, new_id
 from coderelay.protocol.message_content import Note
-from coderelay.protocol.query_results import Item, TodoArguments
+from coderelay.protocol.query_results import TODO, Item, TodoArguments
 from coderelay.session.state import has_open, todos
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
@@ -51,13 +51,13 @@ _EDGES = " \t，。；、,;.:："
 
 async def begin_list(turn: Turn, toolbox: Toolbox, workspace: Workspace, language: Language) -> bool:
     """Set a todo list if the prompt is complex and no list is open. Returns False if nothing was done."""
-    if not toolbox.has("todo") or has_open(todos(turn.state)) or turn.state.turn is None:
+    if not toolbox.has(TODO) or has_open(todos(turn.state)) or turn.state.turn is None:
         return False
     contents = first_list(turn.state.turn.started.said)
     if not contents:
         return False
     arguments = TodoArguments(tuple(Item(each, "pending") for each in contents))
-    call = Call(CallId(f"call_{new_id()}"), "todo", msgspec.json.encode(arguments).decode())
+    call = Call(CallId(f"call_{new_id()}"), TODO, msgspec.json.encode(arguments).decode())
     message = workflow_message(turn.id, calls=(call,), notes=(Note("first-list", FIRST_LIST[language]),))
     await turn.add(message, [toolbox.need(call, workspace)], final=False)
     return True

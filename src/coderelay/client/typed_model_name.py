@@ -4,7 +4,7 @@ GUIDE = "guide"
 NATIVE = "native"
 
 
-def agent_for(model: str, agent: str = NATIVE) -> str:
+def agent_for(model: str, agent: str) -> str:
     """The agent that runs the session after this model was chosen; `agent` runs it now. Choosing a model keeps the
     agent, except that the model name `guide` selects the guide, and any other name leaves it."""
     if model == GUIDE:

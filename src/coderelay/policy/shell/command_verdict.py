@@ -114,11 +114,11 @@ def judge_command(
 
 def assess(
     command: str,
-    folders: tuple[str, ...] = (),
+    folders: tuple[str, ...],
     rules: Rules = _NO_RULES,
     home: str = "",
     *,
-    sandboxed: bool = False,
+    sandboxed: bool,
     facts: DiskFacts = NO_FACTS,
 ) -> Assessment:
     if not command.strip():

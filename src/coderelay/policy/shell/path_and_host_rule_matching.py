@@ -16,7 +16,7 @@ from coderelay.policy.shell.command_paths import ReachedPath, reached_by
 _WORDS = ("word", "string", "raw_string", "concatenation")
 
 
-def find_reached(rules: Sequence[Rule], script: Script, base: PathBase, targets: tuple[str, ...] = ()) -> Rule | None:
+def find_reached(rules: Sequence[Rule], script: Script, base: PathBase, targets: tuple[str, ...]) -> Rule | None:
     """The first rule on a path that the command surely names. `targets` are the paths to which links lead."""
     paths = [rule for rule in rules if rule.about == "path"]
     reached = {*targets, *(each.path for each in reached_by(script, base))} if paths else set[str]()

@@ -52,9 +52,7 @@ class EditorSession:
     its prompts has `max_steps`. Requests of the editor are carried out in the order in which they arrive: `_order` is
     a lock that is taken in that order."""
 
-    def __init__(
-        self, context: ConnectionContext, summary: Summary, max_mode: Mode, max_steps: int | None = None
-    ) -> None:
+    def __init__(self, context: ConnectionContext, summary: Summary, max_mode: Mode, max_steps: int | None) -> None:
         self.id = summary.id
         self._client = context.client
         self._by = context.by

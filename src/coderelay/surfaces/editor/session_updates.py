@@ -79,7 +79,7 @@ class SessionUpdates:
     """Makes the updates, event by event. The prompts in `own` came from this client, which shows them itself. If
     `is_midway` is true, it began while a message was being written; that message is shown when it is complete."""
 
-    def __init__(self, cwd: str, mode: Mode, *, shows_notices: bool = False) -> None:
+    def __init__(self, cwd: str, mode: Mode, *, shows_notices: bool) -> None:
         self.cwd = cwd
         self.mode: Mode = mode
         self.own: set[PromptId] = set()

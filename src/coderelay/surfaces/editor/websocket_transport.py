@@ -37,14 +37,11 @@ class WebSocketTransport:
     lose frames that arrive together; with a `pause`, each frame is sent only after the client has read the previous
     one and that many seconds have passed. Messages that wait are joined where `join` can do it."""
 
-    def __init__(
-        self, socket: WebSocket, *, silence: float, pause: float, join: Join, most_bytes: int = MOST_BYTES
-    ) -> None:
+    def __init__(self, socket: WebSocket, *, silence: float, pause: float, join: Join) -> None:
         self._socket = socket
         self._silence = silence
         self._pause = pause
         self._join = join
-        self._most_bytes = most_bytes
         self._is_begun = False
         self.was_told_ready = False
         self._to_write: deque[bytes] = deque()
@@ -69,7 +66,7 @@ class WebSocketTransport:
             except ConnectionClosed:
                 return None
             data = frame.encode() if isinstance(frame, str) else b""
-            if len(data) > self._most_bytes:
+            if len(data) > MOST_BYTES:
                 return Oversized()
             if data.strip() and not data.startswith(_CONTROL):
                 return data

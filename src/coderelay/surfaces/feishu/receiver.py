@@ -34,7 +34,6 @@ FRESH_MS = 24 * 3600 * 1000
 _FUTURE_MS = 5 * 60 * 1000
 _DAY_MS = 24 * 3600 * 1000
 CLICK_SECONDS = 2.5
-_LEASE_MS = 15_000
 _SWEEP_SECONDS = 5.0
 _STOP_SECONDS = 5.0
 _TENANT = "tenant"
@@ -73,7 +72,8 @@ class Receiver:
         key_values: KeyValueStore,
         handler: IncomingHandler,
         clock: Callable[[], int] = now,
-        lease_ms: int = _LEASE_MS,
+        *,
+        lease_ms: int,
     ) -> None:
         self._identity = identity
         self._key_values = key_values

@@ -91,7 +91,7 @@ class SessionCards:
     """`name` stands for a turn whose beginning is not shown. `url` is the address of the session on the web; empty if
     there is none. The prompts that wait already are `acknowledged`."""
 
-    def __init__(self, name: str, url: str = "", acknowledged: Iterable[PromptId] = ()) -> None:
+    def __init__(self, name: str, url: str, acknowledged: Iterable[PromptId]) -> None:
         self._name = name
         self._url = url
         self._turn: TurnId | None = None

@@ -13,7 +13,7 @@ from coderelay.client.ask_view import parse_answer
 from coderelay.client.client import Client
 from coderelay.client.follow_with_subagents import join_family
 from coderelay.client.i18n import t
-from coderelay.protocol.asks import Ask, By, Decision, QuestionAsk, Unanswered
+from coderelay.protocol.asks import Ask, By, Decision, QuestionAsk
 from coderelay.protocol.commands import AnswerAsk, SendPrompt, StopTurn
 from coderelay.protocol.commands import Outcome as Sent
 from coderelay.protocol.errors import BadInput, UnknownAsk, UnknownSession
@@ -39,7 +39,7 @@ class InStream(Struct, frozen=True):
 
 class SessionClient:
     """The handle of a session's work. `by` is the person who uses it. A question in a turn that it begins waits
-    `answer_within` seconds, and then `unanswered` happens."""
+    `answer_within` seconds, and then the turn stops."""
 
     def __init__(
         self,
@@ -49,14 +49,12 @@ class SessionClient:
         *,
         after: int = 0,
         answer_within: int | None = None,
-        unanswered: Unanswered = "stop",
     ) -> None:
         self._client = client
         self.session = session
         self._by = by
         self._after = after
         self._answer_within = answer_within
-        self._unanswered: Unanswered = unanswered
 
     @property
     async def stream(self) -> AsyncGenerator[InStream, None]:
@@ -90,7 +88,7 @@ class SessionClient:
                 text=text,
                 by=self._by,
                 answer_within=self._answer_within,
-                unanswered=self._unanswered,
+                unanswered="stop",
             )
         )
         return user_message(text, self.session)
@@ -105,7 +103,7 @@ class SessionClient:
                 by=self._by,
                 steer=True,
                 answer_within=self._answer_within,
-                unanswered=self._unanswered,
+                unanswered="stop",
             )
         )
 

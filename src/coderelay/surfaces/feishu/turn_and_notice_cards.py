@@ -84,9 +84,9 @@ def result_card(ended: TurnEnded, *, is_timed_out: bool = False, url: str = "", 
     return Layout(title, colour, (*parts, *web_link(url)), summary=title)
 
 
-def notice_card(title: str, text: str = "", *, colour: Colour = "grey", url: str = "") -> Layout:
+def notice_card(title: str, text: str = "", *, colour: Colour = "grey") -> Layout:
     parts: tuple[Part, ...] = (Text(cut(text, MOST_BYTES)),) if text else ()
-    return Layout(title, colour, (*parts, *web_link(url)), summary=title)
+    return Layout(title, colour, parts, summary=title)
 
 
 def web_link(url: str) -> tuple[Part, ...]:

@@ -64,12 +64,9 @@ class _AddressTest(Struct):
 
 
 class Webhook:
-    """`clock` is in seconds."""
-
-    def __init__(self, secrets: WebhookSecrets, receive: Receive, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, secrets: WebhookSecrets, receive: Receive) -> None:
         self._secrets = secrets
         self._receive = receive
-        self._clock = clock
 
     async def serve(self, listening: socket.socket, until: Awaitable[object], ready: Callable[[], None]) -> None:
         """Answer calls until `until` is done."""
@@ -132,7 +129,7 @@ class Webhook:
             raise EventRefused("forged")
         if not re.fullmatch(r"[0-9]{9,11}", timestamp):
             raise EventRefused("malformed", "the timestamp")
-        age = self._clock() - int(timestamp)
+        age = time.time() - int(timestamp)
         if not -_FUTURE_SECONDS <= age <= FRESH_MS / 1000:
             raise EventRefused("stale", f"{age:.0f} seconds old")
 

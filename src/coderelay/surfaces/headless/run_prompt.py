@@ -38,9 +38,7 @@ PromptStatus = Literal["not admitted", "taken back", "waiting", "begun", "unknow
 """The state of a prompt when the process that sent it cannot go on."""
 
 
-def open_output(
-    form: Form, session: SessionId, run: RunState, init: InitFields, *, verbose: bool = False
-) -> PromptOutput:
+def open_output(form: Form, session: SessionId, run: RunState, init: InitFields, *, verbose: bool) -> PromptOutput:
     progress = ProgressLines(sys.stderr, everything=form == "text" or verbose)
     if form == "text":
         return TextOutput(sys.stdout, sys.stderr, progress)

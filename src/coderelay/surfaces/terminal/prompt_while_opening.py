@@ -27,7 +27,7 @@ class PromptWhileOpening:
 
     is_moving = False
 
-    def __init__(self, folder: str, first_prompt: str = "") -> None:
+    def __init__(self, folder: str, first_prompt: str) -> None:
         self._folder = folder
         self._sent: list[str] = [first_prompt] if first_prompt else []
         self._code = 0

@@ -117,10 +117,10 @@ class ClientRequestHandler:
         except UnknownSession:
             connection.reply(runner_error(UNKNOWN_SESSION, request=request))
         except CoderError as error:
-            connection.reply(runner_error(str(error), session, request))
+            connection.reply(runner_error(str(error), session, request=request))
         except Exception as error:
             log.exception("a request of a web client failed")
-            connection.reply(runner_error(f"internal error: {type(error).__name__}", session, request))
+            connection.reply(runner_error(f"internal error: {type(error).__name__}", session, request=request))
 
     async def _carry_out(self, connection: ClientSendQueue, event: ClientEvent) -> None:
         match event:

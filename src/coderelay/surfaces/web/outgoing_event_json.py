@@ -48,7 +48,7 @@ def event_text(kind: str, payload: Mapping[str, Any]) -> str:
     return _encode({"type": kind, "payload": payload}).decode()
 
 
-def runner_error(message: str, session: str | None = None, request: str | None = None) -> str:
+def runner_error(message: str, session: str | None = None, *, request: str | None) -> str:
     """`request` is the id that the client gave its request."""
     payload: Payload = {"message": message} if session is None else {"message": message, "sessionId": session}
     return event_text("runner.error", payload | retold(message) | ({} if request is None else {"requestId": request}))

@@ -36,7 +36,7 @@ class WebPage(Protocol):
         ...
 
 
-async def read_body(page: WebPage, most: int = MOST_BYTES) -> tuple[bytes, bool]:
+async def read_body(page: WebPage) -> tuple[bytes, bool]:
     """Return the body and whether it is complete. Raises ToolFailed if it cannot be decompressed."""
     body = bytearray()
     unpack = _unpacking(visible(page.headers.get("content-encoding", "")))
@@ -44,10 +44,10 @@ async def read_body(page: WebPage, most: int = MOST_BYTES) -> tuple[bytes, bool]
     while piece := await page.receive():
         received += len(piece)
         for start in range(0, len(piece), _PIECE_BYTES):
-            body += unpack(piece[start : start + _PIECE_BYTES], most + 1 - len(body))
-            if len(body) > most:
-                return bytes(body[:most]), False
-        if received > most:  # the compressed size is limited as well
+            body += unpack(piece[start : start + _PIECE_BYTES], MOST_BYTES + 1 - len(body))
+            if len(body) > MOST_BYTES:
+                return bytes(body[:MOST_BYTES]), False
+        if received > MOST_BYTES:  # the compressed size is limited as well
             return bytes(body), False
     return bytes(body), unpack.whole
 

@@ -64,17 +64,17 @@ def _change(head: list[str], was: bytes, path: bytes, counts: Sequence[tuple[byt
     )
 
 
-def diff_between(git: Git, before: str, after: str, paths: Sequence[str] = (), most: int = MOST_DIFF_BYTES) -> str:
+def diff_between(git: Git, before: str, after: str, paths: Sequence[str] = ()) -> str:
     """A unified diff without files whose content is not stored. If cut, it ends with a whole line and a note."""
     how = (*_HOW, "-p", "--ignore-submodules=all", "--src-prefix=a/", "--dst-prefix=b/")
     wanted = [f":(literal){path}" for path in paths]
     unwanted = [f":(exclude,literal){os.fsdecode(path)}" for path in _half_covered(git, before, after)]
     magic = git.with_env(GIT_LITERAL_PATHSPECS="0")
-    output, cut = magic.run_cut("diff-tree", *how, before, after, "--", *wanted, *unwanted, most=most)
+    output, cut = magic.run_cut("diff-tree", *how, before, after, "--", *wanted, *unwanted, most=MOST_DIFF_BYTES)
     text = output.decode("utf-8", "replace")
     if not cut:
         return text
-    return f"{text[: text.rfind(chr(10)) + 1]}[the diff is longer than {most} bytes and was cut here]\n"
+    return f"{text[: text.rfind(chr(10)) + 1]}[the diff is longer than {MOST_DIFF_BYTES} bytes and was cut here]\n"
 
 
 def _half_covered(git: Git, before: str, after: str) -> list[bytes]:

@@ -1,9 +1,7 @@
 """Copies text to the clipboard: through the terminal (OSC 52), and with the desktop's program if there is one."""
 
 import asyncio
-import os
 from base64 import b64encode
-from collections.abc import Mapping
 from contextlib import suppress
 
 from coderelay.surfaces.terminal.input.clipboard_image import program_on_path
@@ -23,16 +21,16 @@ def terminal_sequence(text: str) -> str:
     return f"\x1b]52;c;{encoded}\x07" if len(encoded) <= _MOST_ENCODED else ""
 
 
-async def copy_with_program(text: str, env: Mapping[str, str] = os.environ) -> str:
+async def copy_with_program(text: str) -> str:
     """The name of the program that took the text; empty if there is none, or it failed."""
     for name, arguments, needs in _PROGRAMS:
-        program = program_on_path(name, needs, env)
-        if program is not None and await _feed(program, arguments, text, env):
+        program = program_on_path(name, needs)
+        if program is not None and await _feed(program, arguments, text):
             return name
     return ""
 
 
-async def _feed(program: str, arguments: tuple[str, ...], text: str, env: Mapping[str, str]) -> bool:
+async def _feed(program: str, arguments: tuple[str, ...], text: str) -> bool:
     """Such a program leaves a process behind that holds the text; that one keeps no stream of ours open."""
     process = await asyncio.create_subprocess_exec(
         program,
@@ -40,7 +38,6 @@ async def _feed(program: str, arguments: tuple[str, ...], text: str, env: Mappin
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.DEVNULL,
-        env=dict(env),
         start_new_session=True,
     )
     try:

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from collections.abc import Mapping
 from contextlib import suppress
 
 from msgspec import Struct
@@ -38,9 +37,9 @@ _WAYS = (
 )
 
 
-async def clipboard_picture(env: Mapping[str, str] = os.environ) -> Picture:
+async def clipboard_picture() -> Picture:
     """Raises BadInput if the clipboard holds no image, or no program can read it."""
-    found = [(way, program) for way in _WAYS if (program := program_on_path(way.program, way.needs, env)) is not None]
+    found = [(way, program) for way in _WAYS if (program := program_on_path(way.program, way.needs)) is not None]
     if not found:
         told = t(
             "pasting images needs wl-paste, xclip or pngpaste; you can also drag the file here or mention it with @"
@@ -49,22 +48,22 @@ async def clipboard_picture(env: Mapping[str, str] = os.environ) -> Picture:
     try:
         async with asyncio.timeout(_SECONDS):
             for way, program in found:
-                if data := await _image(way, program, env):
+                if data := await _image(way, program):
                     return picture_of(data, t("clipboard"))
     except TimeoutError as error:
         raise BadInput(t("the clipboard is not responding")) from error
     raise BadInput(t("no image in the clipboard"))
 
 
-async def _image(way: _ClipboardProgram, program: str, env: Mapping[str, str]) -> bytes:
+async def _image(way: _ClipboardProgram, program: str) -> bytes:
     if not way.kinds:
-        return await _said(program, *way.get, env=env)
-    kinds = (await _said(program, *way.kinds, env=env)).decode(errors="replace").split()
+        return await _said(program, *way.get)
+    kinds = (await _said(program, *way.kinds)).decode(errors="replace").split()
     wanted = next((each for each in _TYPES if each in kinds), None)
-    return b"" if wanted is None else await _said(program, *way.get, wanted, env=env)
+    return b"" if wanted is None else await _said(program, *way.get, wanted)
 
 
-async def _said(program: str, *arguments: str, env: Mapping[str, str]) -> bytes:
+async def _said(program: str, *arguments: str) -> bytes:
     """The output of a program, or nothing if it fails."""
     process = await asyncio.create_subprocess_exec(
         program,
@@ -72,7 +71,6 @@ async def _said(program: str, *arguments: str, env: Mapping[str, str]) -> bytes:
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
-        env=dict(env),
         start_new_session=True,
     )
     try:
@@ -94,11 +92,11 @@ async def _all_of(stream: asyncio.StreamReader) -> bytes:
     return b"".join(pieces)
 
 
-def program_on_path(name: str, needs: str, env: Mapping[str, str]) -> str | None:
+def program_on_path(name: str, needs: str) -> str | None:
     """The path of a clipboard program, or None, also if the variable of its display (`needs`) is not set. Relative
     folders in PATH are ignored."""
-    if needs and not env.get(needs):
+    if needs and not os.environ.get(needs):
         return None
-    folders = [each for each in env.get("PATH", "").split(os.pathsep) if os.path.isabs(each)]
+    folders = [each for each in os.environ.get("PATH", "").split(os.pathsep) if os.path.isabs(each)]
     paths = [os.path.join(each, name) for each in folders]
     return next((each for each in paths if os.path.isfile(each) and os.access(each, os.X_OK)), None)

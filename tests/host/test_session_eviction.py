@@ -130,7 +130,7 @@ async def test_a_background_command_keeps_its_session_until_it_is_stopped(tmp_pa
 @story
 async def test_an_owner_is_looked_at_once_however_many_sessions_it_has(tmp_path: Path) -> None:
     store = SqliteStore(str(tmp_path / "sessions.db"), SessionRows())
-    records, attended = LoadedSessionCache(store), SupervisedSessions()
+    records, attended = LoadedSessionCache(store, lambda session: None), SupervisedSessions()
     for number in range(5):
         session = SessionId(f"s{number}")
         await write_log(store, session, [[created()], [prompt()], [claimed(number % 2 + 1), turn_started()]])

@@ -4,7 +4,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from coderelay.agents.agent import Agent
@@ -23,6 +23,7 @@ from coderelay.host.cross_process_live_relay import LiveRelay
 from coderelay.host.folder_config import FolderConfigs
 from coderelay.host.host import Host
 from coderelay.host.host_context import HostContext
+from coderelay.host.loaded_session_cache import LoadedSessionCache
 from coderelay.host.mcp_servers_interface import Servers
 from coderelay.host.resources_lent_by_clients import ResourcesLentByClients
 from coderelay.host.session_ownership import SessionOwnership
@@ -66,7 +67,9 @@ class App:
         self.secrets = Secrets([*secret_values(env), *worth_hiding(passwords_in(config.database_url or ""))])
         self.folders = FolderConfigs(CurrentConfig(config, env), env, self.processes, self.secrets)
         self.mcp = ConfiguredAndLentServers(env, self.folders, self.processes, self.secrets)
-        self.lending = ResourcesLentByClients(self.mcp.describe, self.mcp.end_lent)
+        self.lending = ResourcesLentByClients(
+            self.mcp.describe, self.mcp.end_lent, lambda session: self.sessions.known_state(session)
+        )
         self.workspaces = Workspaces(config.home, env, self.folders, self.processes, self.lending)
         self._providers: list[tuple[object, ModelRegistry]] = []
         self.tell: Callable[[str], None] = log.warning
@@ -75,6 +78,11 @@ class App:
     def store(self) -> Store:
         path, url = self.config.database, self.config.database_url
         return open_store(path, url, SessionRows(), open_seconds=_OPEN_SECONDS, tell=lambda text: self.tell(text))
+
+    @cached_property
+    def sessions(self) -> LoadedSessionCache:
+        """Raises StoreFailed if the log cannot be used."""
+        return LoadedSessionCache(self.store(), self.workspaces.release)
 
     def takeover(self) -> SessionOwnership:
         return SessionOwnership(open_owners(self.config.owners, self.config.database_url))
@@ -183,7 +191,7 @@ class App:
     def open(self) -> Host:
         """Open the store and build the Host. Raises StoreFailed if the log cannot be used."""
         context = HostContext(
-            store=self.store(),
+            sessions=self.sessions,
             takeover=self.takeover(),
             live_relay=self.live_relay(),
             agents={each.name: each for each in self.agents()},
@@ -194,8 +202,6 @@ class App:
             machine=self.machine(),
             lending=self.lending,
         )
-        context.sessions.forgotten = self.workspaces.release
-        self.lending.state_of = context.sessions.known_state
         return Host(context)
 
     async def close(self, host: Host) -> None:

@@ -33,7 +33,7 @@ Send = Callable[[Command], Awaitable[Outcome]]
 class HostContext(Struct, frozen=True, dict=True):
     """Made once by `app`; the host passes it on to its workers, and they to their turns."""
 
-    store: Store
+    sessions: LoadedSessionCache
     takeover: SessionOwnership
     live_relay: LiveRelay
     agents: Mapping[str, Agent]
@@ -44,9 +44,9 @@ class HostContext(Struct, frozen=True, dict=True):
     machine: "Machine"
     lending: ResourcesLentByClients
 
-    @cached_property
-    def sessions(self) -> LoadedSessionCache:
-        return LoadedSessionCache(self.store)
+    @property
+    def store(self) -> Store:
+        return self.sessions.store
 
     @cached_property
     def judging(self) -> CallJudge:

@@ -19,12 +19,12 @@ _RECENT = 32
 
 class LoadedSessionCache:
     """A session is forgotten when nobody holds it any more. The most recently used are held here, so that successive
-    commands to a session need not read its log again."""
+    commands to a session need not read its log again. `forgotten` is called on the event loop."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, forgotten: Callable[[SessionId], None]) -> None:
         self.store = store
         self.followers_of_all: set[FollowerOfAll] = set()
-        self.forgotten: Callable[[SessionId], None] = lambda _: None  # called on the event loop
+        self._forgotten = forgotten
         self._known: WeakValueDictionary[SessionId, LoadedSession] = WeakValueDictionary()
         self._recent: dict[SessionId, LoadedSession] = {}  # the last used comes last
 
@@ -63,7 +63,7 @@ class LoadedSessionCache:
 
     def _forget(self, session: SessionId) -> None:
         if session not in self._known:  # otherwise it was loaded again
-            self.forgotten(session)
+            self._forgotten(session)
 
     async def summary(self, session: SessionId) -> Summary:
         """Raises UnknownSession."""

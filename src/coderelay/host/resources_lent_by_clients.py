@@ -25,11 +25,14 @@ class ResourcesLentByClients:
     session has taken back what it lent. `state_of` is the state of a session that is at work in this process."""
 
     def __init__(
-        self, describe: Callable[[LentServer, str], ServerDescription], ended: Callable[[SessionId], None]
+        self,
+        describe: Callable[[LentServer, str], ServerDescription],
+        ended: Callable[[SessionId], None],
+        state_of: Callable[[SessionId], State | None],
     ) -> None:
         self._describe = describe
         self._ended = ended
-        self.state_of: Callable[[SessionId], State | None] = lambda session: None
+        self._state_of = state_of
         self._lent: dict[SessionId, list[Lent]] = {}
 
     def lend(self, session: SessionId, lent: Lent) -> Callable[[], None]:
@@ -78,7 +81,7 @@ class ResourcesLentByClients:
         """The session that clients lend to: this one, or the one that it is a subagent of."""
         if state.settings is None or state.settings.parent is None:
             return state
-        return self.state_of(state.settings.parent)
+        return self._state_of(state.settings.parent)
 
     def ask(self, state: State) -> OfferAsk | None:
         """What people must decide before the next step, if there is anything."""

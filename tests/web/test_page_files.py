@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from coderelay.protocol.translation_files import LANGUAGES
 from coderelay.surfaces.web.page_files import APP, BARE, page_files
+from tests.language.text_literals import PLACE
 from tools.web_types import FILE, typescript
 
 WEB = Path(__file__).parents[2] / "web"
+PAGE_TEXTS = WEB / "src" / "language"
 
 
 def test_without_a_build_the_bare_page_is_served_and_says_how_to_build_the_app(tmp_path: Path):
@@ -58,16 +61,28 @@ def test_what_the_page_loads_before_it_shows_anything_is_small():
     assert names
 
 
-def test_every_text_of_the_page_has_a_chinese_one():
-    """In English code and `zh.ts` alike, a text stands in double quotes."""
-    chinese = (WEB / "src" / "language" / "zh.ts").read_text(encoding="utf-8")
-    known = set(re.findall(r'^  (?:"((?:[^"\\]|\\.)+)"|(\w+)):', chinese, re.MULTILINE))
-    keys = {quoted or plain for quoted, plain in known}
-    used = {
+def _texts_of_the_page() -> set[str]:
+    """In the code, a text stands in double quotes."""
+    return {
         text
         for path in (WEB / "src").rglob("*.ts*")
         for text in re.findall(r'\bt\(\s*"((?:[^"\\]|\\.)+)"', path.read_text(encoding="utf-8"))
     }
 
-    assert used - keys == set()
-    assert keys - used == set()
+
+def test_every_text_of_the_page_has_a_chinese_one():
+    assert _texts_of_the_page() - _read(PAGE_TEXTS / "zh.json").keys() == set()
+
+
+@pytest.mark.parametrize("file", sorted(PAGE_TEXTS.glob("*.json")), ids=lambda file: file.stem)
+def test_the_page_has_a_file_for_each_language_with_texts_of_its_own(file: Path):
+    """A text that a language lacks is English."""
+    texts = _read(file)
+
+    assert file.stem in LANGUAGES
+    assert texts.keys() - _texts_of_the_page() == set()
+    assert [text for text, told in texts.items() if set(PLACE.findall(told)) != set(PLACE.findall(text))] == []
+
+
+def _read(file: Path) -> dict[str, str]:
+    return json.loads(file.read_text(encoding="utf-8"))

@@ -7,9 +7,10 @@ ask. A message that is missing in a file is shown in English. A test lists the m
 claims to be `complete`. `coder --help` loads this file, so it imports nothing that English does not need.
 
 To add a language, run `CODER_NEW_LANGUAGE=fr pytest tests/language/test_new_language.py`, which writes
-`languages/fr.json` with all texts in English, translate it, and name it in `docs/configuration.md`. The Chinese of
-some texts is not in `zh.json` but beside their English in the code (`Localized`, `ToolSpec.chinese`). The guide and
-the verification of a turn speak English and Chinese only.
+`languages/fr.json`, and `web/src/language/fr.json` for the web app, with all texts in English. Translate both, run
+`python -m tools.web_types`, and name the language in `docs/configuration.md`. The Chinese of some texts is not in
+`zh.json` but beside their English in the code (`Localized`, `ToolSpec.chinese`). The guide and the workflow of a turn
+speak English and Chinese only; in another language they are English.
 """
 
 import os

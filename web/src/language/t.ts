@@ -1,8 +1,20 @@
 // What the page says itself, in the language of the browser. Texts of the contract are shown as they come.
+// Each JSON file beside this one holds the texts of one language by the English ones, which are in the code.
 
-import { CHINESE } from "./zh";
+const FILES = import.meta.glob<Record<string, string>>("./*.json", { eager: true, import: "default" });
 
-export const LANGUAGE: "en" | "zh" = navigator.language?.toLowerCase().startsWith("zh") ? "zh" : "en";
+/** The language of the browser if there is a file for it, otherwise English. */
+function languageOf(browser: string | undefined): string {
+  const language = browser?.slice(0, 2).toLowerCase() ?? "";
+  return fileOf(language) in FILES ? language : "en";
+}
+
+function fileOf(language: string): string {
+  return `./${language}.json`;
+}
+
+export const LANGUAGE = languageOf(navigator.language);
+const TEXTS = FILES[fileOf(LANGUAGE)] ?? {};
 
 /** A sentence of the server in the language of the page, if it is there. */
 export function inLanguage(english: string, retold: Record<string, string> | undefined): string {
@@ -16,6 +28,6 @@ export function inPageLanguage(texts: { en: string } & Record<string, string>): 
 
 /** The text in the language of the page; `{name}` stands for a value. */
 export function t(english: string, values: Record<string, string | number> = {}): string {
-  const text = LANGUAGE === "zh" ? (CHINESE[english] ?? english) : english;
+  const text = TEXTS[english] ?? english;
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => (name in values ? String(values[name]) : whole));
 }

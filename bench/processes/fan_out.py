@@ -36,6 +36,7 @@ from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListAsks, ListSessions
 from coderelay.surfaces.local_listener import listen
 from coderelay.surfaces.web.all_sessions_broadcast import BroadcastOptions, EventBroadcast
+from coderelay.surfaces.web.client_request_handler import ClientRequestHandler
 from coderelay.surfaces.web.outgoing_event_json import event_text
 from coderelay.surfaces.web.routes import routes
 from coderelay.surfaces.web.token_and_login_links import Token
@@ -86,10 +87,11 @@ class Feed:
 
 async def ours(clients: int, *, batched: bool) -> dict[str, float]:
     feed, stopped, ready = Feed(), asyncio.Event(), asyncio.Event()
-    broadcast = EventBroadcast(feed, By(who="bench", via="web"), BroadcastOptions(cwd="/"))
+    by, options = By(who="bench", via="web"), BroadcastOptions(cwd="/")
+    broadcast = EventBroadcast(feed, by, options)
     await broadcast.start()
     listening, token = listen("127.0.0.1", 0), Token(TOKEN)
-    app = routes(feed, broadcast, token, ("/",), listening.url, "/")
+    app = routes(feed, ClientRequestHandler(feed, by, options, broadcast), token, ("/",), listening.url, "/")
     server = asyncio.create_task(serve(app, listening, token, until=stopped.wait(), ready=ready.set))
     await ready.wait()
     took = await _measure(listening.port, clients, feed.pieces, lambda: len(broadcast.connections), batched=batched)

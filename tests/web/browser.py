@@ -21,6 +21,7 @@ from coderelay.host.host import Host
 from coderelay.protocol.asks import By
 from coderelay.surfaces.local_listener import listen
 from coderelay.surfaces.web.all_sessions_broadcast import BroadcastOptions, EventBroadcast
+from coderelay.surfaces.web.client_request_handler import ClientRequestHandler
 from coderelay.surfaces.web.routes import routes
 from coderelay.surfaces.web.token_and_login_links import Token
 from coderelay.surfaces.web.uvicorn_server import serve
@@ -156,7 +157,8 @@ async def serving(
     broadcast = EventBroadcast(client, BROWSER, options)
     await broadcast.start()
     listening, token, stopped, ready = listen("127.0.0.1", 0), Token(TOKEN), asyncio.Event(), asyncio.Event()
-    app = routes(client, broadcast, token, (options.cwd,), listening.url, options.cwd)
+    requests = ClientRequestHandler(client, BROWSER, options, broadcast)
+    app = routes(client, requests, token, (options.cwd,), listening.url, options.cwd)
     server = asyncio.create_task(serve(app, listening, token, until=stopped.wait(), ready=ready.set))
     try:
         await ready.wait()

@@ -21,6 +21,7 @@ from coderelay.protocol.translatable import say
 from coderelay.surfaces import nonblocking_standard_streams
 from coderelay.surfaces.local_listener import WEB_PORT, listen
 from coderelay.surfaces.web.all_sessions_broadcast import BroadcastOptions, EventBroadcast
+from coderelay.surfaces.web.client_request_handler import ClientRequestHandler
 from coderelay.surfaces.web.http_api import link_of
 from coderelay.surfaces.web.routes import routes
 from coderelay.surfaces.web.token_and_login_links import Token, given_token, kept_token
@@ -83,13 +84,15 @@ async def run_server(
         await host.check()
         client = host.connect(Capabilities(profile=settings.web.profile or ""))
         options = BroadcastOptions(_folder(), settings.input_while_running)
-        broadcast = EventBroadcast(client, current_person("web"), options)
+        person = current_person("web")
+        broadcast = EventBroadcast(client, person, options)
+        requests = ClientRequestHandler(client, person, options, broadcast)
         await broadcast.start()
         stopped = stop_on_signals()
         watching = None if ended is None else asyncio.create_task(_set_after(ended(), stopped))
         try:
             await serve(
-                routes(client, broadcast, token, _roots(settings.web), listening.url, _folder()),
+                routes(client, requests, token, _roots(settings.web), listening.url, _folder()),
                 listening,
                 token,
                 until=stopped.wait(),

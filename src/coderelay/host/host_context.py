@@ -11,6 +11,7 @@ from coderelay.host.call_judge import CallJudge
 from coderelay.host.cross_process_live_relay import LiveRelay
 from coderelay.host.folder_config import FolderConfigs
 from coderelay.host.loaded_session_cache import LoadedSessionCache
+from coderelay.host.machine_interface import Machine
 from coderelay.host.resources_lent_by_clients import ResourcesLentByClients
 from coderelay.host.session_ownership import SessionOwnership
 from coderelay.host.spending_limits import Spending
@@ -23,7 +24,6 @@ from coderelay.workspace.processes.command_runner import Processes
 
 if TYPE_CHECKING:
     from coderelay.host.background_command_processes import BackgroundCommands
-    from coderelay.host.local_machine_queries import Machine
 
 
 Send = Callable[[Command], Awaitable[Outcome]]
@@ -41,7 +41,7 @@ class HostContext(Struct, frozen=True, dict=True):
     processes: Processes
     secrets: Secrets
     turn_files: OpenTurnFiles
-    machine: "Machine"
+    machine: Machine
     lending: ResourcesLentByClients
 
     @property

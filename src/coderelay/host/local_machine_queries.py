@@ -1,8 +1,7 @@
 """Answers queries about what this machine offers: models, agents, files and folders, with or without a session."""
 
 import os
-from collections.abc import Sequence
-from typing import Literal, Protocol
+from typing import Literal
 
 from msgspec.structs import replace
 
@@ -16,10 +15,8 @@ from coderelay.host.can_run import (
     why_folder_unavailable,
 )
 from coderelay.host.host_context import HostContext
-from coderelay.host.mcp_servers_interface import Servers
 from coderelay.host.session_ownership import SessionOwnership
 from coderelay.protocol.errors import BadInput, CannotRun, ToolFailed
-from coderelay.protocol.ids import MachineIdentity
 from coderelay.protocol.queries import (
     ListAgents,
     ListFiles,
@@ -36,14 +33,9 @@ from coderelay.protocol.queries import (
 )
 from coderelay.protocol.query_results import (
     AgentShown,
-    DefaultsShown,
     FilesDiff,
     FileShown,
-    FilesShown,
-    FoldersShown,
     HostShown,
-    ModelShown,
-    ServedModels,
 )
 from coderelay.protocol.translatable import say
 from coderelay.session.children import running_calls
@@ -68,51 +60,6 @@ MachineQuery = (
 _MOST_RECENT = 20
 _FOLDERS = 100
 _MOST_BYTES = 4 * 1024 * 1024
-
-
-class Machine(Protocol):
-    """What the machine offers besides sessions. `log_name` says where the log is, without any secret in it.
-    `identity` is how a log that several machines share knows the machine; None if the log is a file on this one."""
-
-    @property
-    def log_name(self) -> str: ...
-
-    @property
-    def identity(self) -> MachineIdentity | None:
-        """Raises StoreFailed."""
-        ...
-
-    async def offered_models(self, cwd: str) -> list[ModelShown]:
-        """The models that can be used in a folder. Raises BadInput if its configuration is wrong."""
-        ...
-
-    async def served_models(self, cwd: str, model: str) -> ServedModels:
-        """The models that the server of a model says it has, by the configuration of a folder. Raises BadInput if
-        that is wrong."""
-        ...
-
-    async def defaults(self, cwd: str) -> DefaultsShown:
-        """What a new session in a folder gets. Raises BadInput if its configuration is wrong."""
-        ...
-
-    def servers(self, cwd: str, state: State) -> Servers:
-        """The MCP servers of a folder, and those that a client has lent to a session in it. Raises BadInput if the
-        folder's configuration is wrong."""
-        ...
-
-    async def files_in(self, folder: str) -> FilesShown: ...
-
-    async def folders_in(self, folder: str, roots: Sequence[str], *, hidden: bool) -> FoldersShown:
-        """Raises BadInput if the folder is not beneath one of the roots, or cannot be read."""
-        ...
-
-    async def file_text(self, folders: Sequence[str], path: str, most_bytes: int) -> FileShown:
-        """The text of a file beneath one of the folders. Raises ToolFailed if it cannot be read."""
-        ...
-
-    def programs(self) -> Sequence[str]:
-        """The names of third-party agent programs that are installed."""
-        ...
 
 
 async def answer_machine_query(query: MachineQuery, state: State | None, context: HostContext) -> object:

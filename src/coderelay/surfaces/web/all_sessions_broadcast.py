@@ -17,8 +17,7 @@ from coderelay.protocol.ids import AskId, CallId, SessionId
 from coderelay.protocol.live_updates import Live
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListAsks, ListChildren, ListSessions, ReadMessages, ShowSession
-from coderelay.surfaces.web.client_connections import ClientConnections, ClientSocket
-from coderelay.surfaces.web.client_request_handler import ClientRequestHandler
+from coderelay.surfaces.web.client_connections import ClientConnections
 from coderelay.surfaces.web.outgoing_event_json import Payload, event_text, retold
 from coderelay.surfaces.web.session_frames import Frame, SessionFrames
 from coderelay.surfaces.web.sessions_waiting_for_host import SessionsWaitingForHost
@@ -44,7 +43,6 @@ class BroadcastOptions(Struct, frozen=True):
 class EventBroadcast:
     def __init__(self, client: Client, by: By, options: BroadcastOptions) -> None:
         self._client = client
-        self._by = by
         self._options = options
         self.connections = ClientConnections()
         self._views: dict[SessionId, SessionFrames] = {}
@@ -54,7 +52,6 @@ class EventBroadcast:
         self._waiters: list[tuple[SessionId, int, asyncio.Event]] = []
         self._tasks: list[asyncio.Task[None]] = []
         self.waiting = SessionsWaitingForHost(client, by)
-        self._requests = ClientRequestHandler(client, by, options, self)
 
     async def start(self) -> None:
         """Begin to follow all sessions, and take up those that have something to do."""
@@ -93,10 +90,6 @@ class EventBroadcast:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    async def talk(self, websocket: ClientSocket, *, batched: bool) -> None:
-        """Serve one client until its connection ends."""
-        await self.connections.serve(websocket, self._requests.carry_out, batched=batched)
 
     async def _follow(self, limit: int) -> None:
         """Show what happens, also of those of the `limit` newest sessions that are not known yet. If the feed breaks

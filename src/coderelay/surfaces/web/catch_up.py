@@ -2,7 +2,6 @@
 
 import sys
 from contextlib import aclosing
-from typing import TYPE_CHECKING
 
 from coderelay.client.client import Client
 from coderelay.protocol.errors import BadInput
@@ -10,20 +9,17 @@ from coderelay.protocol.events import Recorded, TurnEnded, TurnStarted, asks_in
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.projected_rows import AskRow, Summary
 from coderelay.protocol.queries import ListAsks, ListDecisions, ListPrompts, ReadMessages, ShowSession
+from coderelay.surfaces.web.all_sessions_broadcast import EventBroadcast
 from coderelay.surfaces.web.client_event_types import FollowPayload
 from coderelay.surfaces.web.client_send_queue import ClientSendQueue
 from coderelay.surfaces.web.outgoing_event_json import event_text, session_history
 from coderelay.surfaces.web.session_frames import Frame, SessionFrames
 
-if TYPE_CHECKING:
-    from coderelay.surfaces.web.all_sessions_broadcast import EventBroadcast
-
-
 _LOOK_BACK = (256, 4096, sys.maxsize)
 
 
 async def send_history(
-    connection: ClientSendQueue, client: Client, broadcast: "EventBroadcast", session: SessionId
+    connection: ClientSendQueue, client: Client, broadcast: EventBroadcast, session: SessionId
 ) -> None:
     """The history, then the asks that are open, then the text that is being written; what happens meanwhile comes
     after that, and nothing of it twice."""
@@ -47,7 +43,7 @@ async def send_history(
 
 
 async def follow(
-    connection: ClientSendQueue, client: Client, broadcast: "EventBroadcast", wanted: FollowPayload
+    connection: ClientSendQueue, client: Client, broadcast: EventBroadcast, wanted: FollowPayload
 ) -> None:
     """The events after the client's cursor and the asks of children, between `session.following` and
     `session.followed`; then what happens from now on. What a new connection was shown of the session before that
@@ -77,7 +73,7 @@ async def follow(
         connection.release(session, frames, shown, anew=True)
 
 
-async def ask_frame(broadcast: "EventBroadcast", row: AskRow) -> Frame | None:
+async def ask_frame(broadcast: EventBroadcast, row: AskRow) -> Frame | None:
     """The open ask as clients are asked; None if its session does not exist any more."""
     view = await broadcast.view(row.session)
     if view is None:
@@ -86,7 +82,7 @@ async def ask_frame(broadcast: "EventBroadcast", row: AskRow) -> Frame | None:
     return view.request(row.ask)
 
 
-async def _replay(client: Client, broadcast: "EventBroadcast", summary: Summary, after: int) -> list[Frame]:
+async def _replay(client: Client, broadcast: EventBroadcast, summary: Summary, after: int) -> list[Frame]:
     """The frames of the events after the cursor, up to the head that the summary has. They are the same that clients
     were shown at the time, so the view begins with what was open then: the turn and its asks."""
     view = SessionFrames(summary, [])

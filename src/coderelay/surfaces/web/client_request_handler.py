@@ -5,7 +5,7 @@ import base64
 import binascii
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 from coderelay.client.client import Client
 from coderelay.client.i18n import speaking
@@ -42,7 +42,9 @@ from coderelay.protocol.queries import (
     ShowSession,
 )
 from coderelay.surfaces.web.agent_and_model_resolution import for_a_new_session, for_a_session
+from coderelay.surfaces.web.all_sessions_broadcast import BroadcastOptions, EventBroadcast
 from coderelay.surfaces.web.catch_up import ask_frame, follow, send_history
+from coderelay.surfaces.web.client_connections import ClientSocket
 from coderelay.surfaces.web.client_event_types import (
     AgentsRecheck,
     Attachment,
@@ -76,7 +78,7 @@ from coderelay.surfaces.web.client_event_types import (
 )
 from coderelay.surfaces.web.client_query_handler import look_up
 from coderelay.surfaces.web.client_send_queue import ClientSendQueue
-from coderelay.surfaces.web.ide_context import cut
+from coderelay.surfaces.web.ide_context import with_context
 from coderelay.surfaces.web.outgoing_event_json import (
     UNKNOWN_SESSION,
     Payload,
@@ -89,19 +91,22 @@ from coderelay.surfaces.web.outgoing_event_json import (
 )
 from coderelay.surfaces.web.permission_response import decision_of, no_such_ask
 
-if TYPE_CHECKING:
-    from coderelay.surfaces.web.all_sessions_broadcast import BroadcastOptions, EventBroadcast
-
 log = logging.getLogger(__name__)
 
 
 class ClientRequestHandler:
-    def __init__(self, client: Client, by: By, options: "BroadcastOptions", broadcast: "EventBroadcast") -> None:
+    """Carries out what the clients of a broadcast ask for."""
+
+    def __init__(self, client: Client, by: By, options: BroadcastOptions, broadcast: EventBroadcast) -> None:
         self._client = client
         self._by = by
         self._options = options
         self._broadcast = broadcast
         self._undoing = asyncio.Lock()
+
+    async def talk(self, websocket: ClientSocket, *, batched: bool) -> None:
+        """Serve one client until its connection ends."""
+        await self._broadcast.connections.serve(websocket, self.carry_out, batched=batched)
 
     async def carry_out(self, connection: ClientSendQueue, text: object) -> None:
         """Carry out one message of a client. What is wrong with it is told to that client; the connection stays."""
@@ -383,22 +388,3 @@ def _image(attachment: Attachment, name: str) -> Image:
         raise BadInput(f"the data of {name} is not valid base64") from error
     with speaking("en"):
         return picture_of(data, name).image
-
-
-def with_context(prompt: str, context: IdeContext | None) -> str:
-    """The prompt as the model gets it: what the person looked at follows the text."""
-    if context is None:
-        return prompt
-    shown = cut(context)
-    parts = [prompt]
-    if shown.active_file is not None:
-        parts.append(f'<open-file path="{_attribute(shown.active_file.path)}"/>')
-    if (selected := shown.selection) is not None:
-        lines = f"{selected.line_start}-{selected.line_end}"
-        text = selected.text.rstrip("\n")
-        parts.append(f'<selection path="{_attribute(selected.file_path)}" lines="{lines}">\n{text}\n</selection>')
-    return "\n\n".join(filter(None, parts))
-
-
-def _attribute(text: str) -> str:
-    return text.replace("&", "&amp;").replace('"', "&quot;")

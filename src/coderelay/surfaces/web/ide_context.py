@@ -59,3 +59,22 @@ def cut(context: IdeContext) -> IdeContext:
 def _fields(context: IdeContext) -> Payload:
     """Both fields always, null where there is nothing."""
     return {"activeFile": context.active_file, "selection": context.selection}
+
+
+def with_context(prompt: str, context: IdeContext | None) -> str:
+    """The prompt as the model gets it: what the person looked at follows the text."""
+    if context is None:
+        return prompt
+    shown = cut(context)
+    parts = [prompt]
+    if shown.active_file is not None:
+        parts.append(f'<open-file path="{_attribute(shown.active_file.path)}"/>')
+    if (selected := shown.selection) is not None:
+        lines = f"{selected.line_start}-{selected.line_end}"
+        text = selected.text.rstrip("\n")
+        parts.append(f'<selection path="{_attribute(selected.file_path)}" lines="{lines}">\n{text}\n</selection>')
+    return "\n\n".join(filter(None, parts))
+
+
+def _attribute(text: str) -> str:
+    return text.replace("&", "&amp;").replace('"', "&quot;")

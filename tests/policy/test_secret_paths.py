@@ -20,12 +20,13 @@ SECRET = [
     ".env.test", ".env.testing", ".env.staging", ".env-prod", ".ENV", "sub/.env", ".env.example.local", ".ssh/config",
     "id_ed25519", "keys/id_rsa", ".npmrc", ".netrc", ".pgpass", ".aws/credentials", ".docker/config.json",
     ".kube/config",
-    ".config/gcloud/x", ".git-credentials", ".coder/web.token",
+    ".config/gcloud/x", ".git-credentials", ".coder/web.token", ".env~", ".env.local~", ".npmrc~",
 ]  # fmt: skip
 PLAIN = [
     ".env.example", ".env.dist", ".env.template", ".env.sample", ".env.local.example", ".env.production.sample",
     ".env.test.dist", ".env.defaults", "src/environ", "src/env.py", "my.env.md", ".envrc", "environment", "id_card",
     ".docker/Dockerfile", ".config/nvim/init.lua", ".claude/commands/x.md", ".cursor/rules", "x.env.ts",
+    ".env.example~", ".envrc~", "src/.yarnrc.yml", ".vercel/project.json",
 ]  # fmt: skip
 
 
@@ -39,6 +40,15 @@ def test_file_tools_and_commands_disagreed_about_where_secrets_are(path: str, se
     assert (secret_place(path) is not None, tool.verdict, shell) == (
         (True, "ask", {"ask"}) if secret else (False, "allow", {"allow"})
     )
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("name", [".env:bak", ".env,", ".env@prod", ".env copy", ".env+", "#.env#", ".netrc,old"])
+def test_a_name_ended_at_other_characters_for_read_than_for_cat(name: str) -> None:
+    read = Need(tool="read", kind="read", title=name, paths=(f"/ws/{name}",))
+    (tool,) = judge([read], Policy("default", SPECS, folders=("/ws",)))
+    shell = [judge_command(each, "default", ("/ws",)).verdict for each in (f"cat '{name}'", f"cat < 'sub/{name}'")]
+    assert (tool.verdict, shell) == ("ask", ["ask", "ask"])
 
 
 @pytest.mark.quick

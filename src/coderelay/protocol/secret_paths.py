@@ -42,6 +42,10 @@ _BENEATH_HOME = """
 _TEMPLATES = "example|sample|template|dist|tmpl|tpl|defaults?"
 _ENV = rf"\.env(?![\w.-]*[._-](?:{_TEMPLATES})(?![\w.-]))(?:[._-][\w.-]*)?"
 _NAMES = "|".join([*map(re.escape, _ANYWHERE.split()), _ENV, r"proc/[^/\s]+/environ"])
+# Editors keep `.env~` and `#.env#` beside `.env`.
+_BEFORE, _BEHIND = "#?", "~?"
+# Where a name ends: `.env:bak` and `.env, x` name `.env`, but `.envrc` does not. A glob is tested on its own.
+_END = r"(?![\w.*?\[-])"
 # An option that excludes files does not read them.
 _LEAVES_OUT = ("--exclude=", "--exclude-dir=")
 _LEFT_OUT = r"(?<=\s)--exclude(?:-dir)?=[\w.*'\"-]+(?=\s|$)"
@@ -50,6 +54,7 @@ _LAST_NAMES = {place.rpartition("/")[2] for place in _ANYWHERE.split()} | {"envi
 _EXAMPLES = (
     *dict.fromkeys(place.split("/")[0] for place in _ANYWHERE.split() if place[0] == "." or place.startswith("id_")),
     *(".env", ".env.local", ".env.production", ".env.production.local", ".env.development.local", ".env.test"),
+    *(".env~", ".env.local~"),
 )
 
 
@@ -61,7 +66,7 @@ def secret_place(path: str) -> str | None:
 
 def may_name_secret(name: str) -> bool:
     """Whether a path that ends in this name could be secret. A quick filter for walks through many files."""
-    return name[:1] == "." or name.lower().startswith("id_") or name.lower() in _LAST_NAMES
+    return name[:1] in (".", "#") or name.lower().startswith("id_") or name.lower() in _LAST_NAMES
 
 
 def is_often_shared(place: str) -> bool:
@@ -113,9 +118,9 @@ def _may_be(pattern: str, name: str) -> bool:
 
 @cache  # compiled on first use, so that the first prompt does not wait for these two patterns
 def _in_path() -> re.Pattern[str]:
-    return re.compile(rf"(?:^|/)(?:{_NAMES})(?:/|$)", re.IGNORECASE)
+    return re.compile(rf"(?:^|/){_BEFORE}(?:{_NAMES}){_BEHIND}{_END}", re.IGNORECASE)
 
 
 @cache
 def _in_text() -> re.Pattern[str]:
-    return re.compile(rf"(?:^|(?<=[\s/'\"=:@~]))(?:{_NAMES})(?=$|[\s/'\";|&)])", re.IGNORECASE)
+    return re.compile(rf"(?:^|(?<=[\s/'\"=:@~])){_BEFORE}(?:{_NAMES}){_BEHIND}{_END}", re.IGNORECASE)

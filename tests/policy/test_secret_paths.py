@@ -51,6 +51,76 @@ def test_a_name_ended_at_other_characters_for_read_than_for_cat(name: str) -> No
     assert (tool.verdict, shell) == ("ask", ["ask", "ask"])
 
 
+HOME = "/home/me"
+
+
+def ways_to_read(path: str, folder: str) -> dict[str, str]:
+    """The verdict on each way to read a path: by the tool, and by commands that name it from the folder and from the
+    root."""
+    (tool,) = judge(
+        [Need(tool="read", kind="read", title=path, paths=(path,))],
+        Policy("default", SPECS, folders=(folder,), home=HOME),
+    )
+    found = {"read": tool.verdict}
+    for name in (path, path.removeprefix(f"{folder}/")):
+        for command in (f"cat {name}", f"grep tok {name}", f"grep -r tok {name}", f"wc < {name}"):
+            for sandboxed in (True, False):
+                judged = judge_command(command, "default", (folder,), sandboxed=sandboxed, home=HOME)
+                found[f"{command} ({sandboxed=})"] = judged.verdict
+    return found
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("folder", [f"{HOME}/work", HOME, f"{HOME}/.config", f"{HOME}/.docker"])
+def test_what_read_asks_about_at_home_was_shown_by_cat_and_grep(folder: str) -> None:
+    for place in places_at_home():
+        written = place.replace("*", "x")
+        for path in (f"{HOME}/{written}", f"{HOME}/{written}/y", f"{HOME}/{written.upper()}"):
+            ways = ways_to_read(path, folder)
+            assert ways == dict.fromkeys(ways, "ask"), (folder, path)
+
+
+@pytest.mark.quick
+def test_what_is_no_secret_at_home_is_shown_without_a_question() -> None:
+    for folder, name in (
+        (HOME, "notes.txt"), (HOME, ".bashrc"), (HOME, ".config/nvim/init.lua"), (HOME, "work/.claude/x"),
+        (f"{HOME}/.config", "nvim/init.lua"), (f"{HOME}/.claude", "CLAUDE.md"), (f"{HOME}/work", ".azure/x"),
+        (f"{HOME}/work", ".bash_history"),
+    ):  # fmt: skip
+        ways = ways_to_read(f"{folder}/{name}", folder)
+        assert ways == dict.fromkeys(ways, "allow"), (folder, name)
+    for command in ("ls -la", "grep -r --exclude=.claude x work", "echo *"):
+        assert judge_command(command, "default", (HOME,), sandboxed=True, home=HOME).verdict == "allow"
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat .bash_h*", "cat .*_history", "cat .az*/x", "cat .config/g?/hosts.yml", "cat ./.azure/x", "cat .azure//x",
+        "head -c9 .config/./gh/hosts.yml", "for x in .azure; do cat $x/y; done", "cat '.bash_history'",
+        "cd .config; cat gh/hosts.yml", "diff .python_history x", "grep -f.bash_history x", "sort < .lesshst",
+        "cat .zsh_history~", "cat .config/gcloud/x", "ls .mozilla", "cd a; cd b; cd c; cd d; cd e; cd f; cat x",
+    ],
+)  # fmt: skip
+def test_a_place_at_home_was_read_under_another_spelling(command: str) -> None:
+    assert judge_command(command, "default", (HOME,), sandboxed=True, home=HOME).verdict == "ask"
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("folder", ["/ws", f"{HOME}/work", HOME])
+def test_a_rule_on_a_program_covered_a_secret_beneath_home(folder: str) -> None:
+    rules = read_rules(("bash(cat)", "bash(cat /home/me/.lesshst)"))
+
+    def verdict(command: str) -> str:
+        return judge_command(command, "default", (folder,), rules, sandboxed=True, home=HOME).verdict
+
+    secret = ("cat /home/me/.bash_history", "cat a ../../../../home/me/.azure/x", "cat /home/me/.config/gh/hosts.yml")
+    plain = ("cat /home/me/.lesshst", "cat /etc/hosts", "cat a")
+    assert {each: verdict(each) for each in secret} == dict.fromkeys(secret, "ask")
+    assert {each: verdict(each) for each in plain} == dict.fromkeys(plain, "allow")
+
+
 @pytest.mark.quick
 def test_the_environment_of_a_process_is_a_secret_and_a_file_called_so_is_none() -> None:
     assert (secret_place("/proc/self/environ"), secret_place("/ws/src/environ")) == ("proc/self/environ", None)
@@ -95,6 +165,38 @@ def judged(command: str, folder: Path, rules: Rules | None = None) -> str:
     known = rules or Rules()
     facts = facts_about(command, (str(folder),), known, "/home/me")
     return judge_command(command, "default", (str(folder),), known, sandboxed=True, facts=facts).verdict
+
+
+@pytest.mark.parametrize("place", [*places_at_home()])
+def test_a_search_at_home_showed_what_read_asks_about(place: str, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    folder = home / place.replace("*", "x")
+    folder = folder.parent if place == ".npmrc" else folder
+    folder.mkdir(parents=True)
+    (folder / (".npmrc" if place == ".npmrc" else "sessions.db")).write_text("_authToken=tok")
+    (home / "work").mkdir()
+    (home / "work" / "a.py").write_text("tok")
+
+    def verdict(command: str, start: Path) -> str:
+        facts = facts_about(command, (str(start),), Rules(), str(home))
+        return judge_command(command, "default", (str(start),), home=str(home), facts=facts).verdict
+
+    above = home / place.split("/")[0] if "/" in place else home
+    searches = ("grep -r tok .", "rg -uu tok", "find . -type f -exec cat {} +")
+    assert {verdict(each, start) for each in searches for start in (home, above)} == {"ask"}
+    assert verdict("grep -r tok work", home) == "allow"
+
+
+def test_a_search_at_home_was_allowed_at_the_front_door(tmp_path: Path) -> None:
+    home = tmp_path / "person"
+    (home / ".config" / "gh").mkdir(parents=True)
+    (home / ".config" / "gh" / "hosts.yml").write_text("oauth_token: tok\n")
+    coder = Coder(tmp_path / "home", home / ".config", None)
+    said = {each: coder.run("permissions", "check", each).out for each in ("cat gh/hosts.yml", "grep -r tok .")}
+    assert said == {
+        "cat gh/hosts.yml": "ask: it would show .config/gh, which may hold secrets\n",
+        "grep -r tok .": "ask: it would show .config/gh, which may hold secrets\n",
+    }
 
 
 BACK_DOORS = [
@@ -161,6 +263,12 @@ def test_git_shows_a_secret_that_it_has(folder: Path) -> None:
     assert [each for each in shows if judged(each, folder) != "ask"] == []
     assert [each for each in names if judged(each, folder) != "allow"] == []
     git("update-index", "--index-version", "4")
+    assert judged("git grep KEY", folder) == "ask"
+    git("rm", "-q", "--cached", ".env")
+    assert judged("git grep KEY", folder) == "allow"
+    (folder / ".ssh").mkdir()
+    (folder / ".ssh" / "config").write_text("KEY")
+    git("add", "-f", ".ssh/config")
     assert judged("git grep KEY", folder) == "ask"
 
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from coderelay.protocol.secret_paths import is_often_shared, may_name_secret, secret_place
+from coderelay.protocol.secret_paths import find_secret, is_often_shared, may_name_secret
 from coderelay.workspace.trees.git_index_parser import indexed_paths
 from coderelay.workspace.trees.project_repository import read_regular
 
@@ -26,8 +26,9 @@ _OF_OUR_HOME = ("sessions.db", "web.token")
 class SecretSearch:
     """A search of the disk with a limit on time and entries. `too_many` says that it gave up."""
 
-    def __init__(self, folders: tuple[str, ...], until: float) -> None:
+    def __init__(self, folders: tuple[str, ...], home: str, until: float) -> None:
         self._folders = folders
+        self._home = home
         self._real = tuple(os.path.realpath(folder) for folder in folders)
         self._until = until
         self._entries_seen = 0
@@ -77,9 +78,8 @@ class SecretSearch:
                 yield entry
 
     def _named(self, path: str) -> str | None:
-        """The kind of secret that a path names, or None. Only the part below the session's folder counts: the folder
-        itself may be called anything."""
-        return secret_place(_below_all(path, (*self._folders, *self._real)))
+        """The kind of secret that a path names, or None."""
+        return find_secret(os.path.normpath(path), (*self._folders, *self._real), self._home)
 
     def _tracked(self, contents: "ShownContent") -> Iterator[str]:
         for path in indexed_paths(self._folders[0], may_name_secret):

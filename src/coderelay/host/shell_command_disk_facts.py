@@ -60,7 +60,7 @@ def look_up(lookup: DiskLookup) -> DiskFacts:
 
 
 def _look_up(lookup: DiskLookup) -> DiskFacts:
-    search = SecretSearch(lookup.folders, time.monotonic() + SEARCH_SECONDS)
+    search = SecretSearch(lookup.folders, lookup.home, time.monotonic() + SEARCH_SECONDS)
     secret = next((found for each in lookup.contents for found in search.secrets(each)), "")
     return DiskFacts(
         targets=tuple(_targets(lookup, search)),

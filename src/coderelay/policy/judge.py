@@ -17,7 +17,7 @@ from coderelay.protocol.asks import Approval
 from coderelay.protocol.autorun_files import PACKAGE_JSON, autorun_entry, is_package_json
 from coderelay.protocol.calls import Kind, Need
 from coderelay.protocol.modes import mode_spec
-from coderelay.protocol.secret_paths import secret_beneath_home, secret_place
+from coderelay.protocol.secret_paths import find_secret
 from coderelay.protocol.session_setting_values import Mode, Preset
 from coderelay.protocol.tool_specs import ToolSpecs
 from coderelay.protocol.translatable import say, with_template
@@ -113,12 +113,8 @@ def _judge_call(need: Need, policy: Policy) -> Verdict:
 def _secret(need: Need, policy: Policy) -> str | None:
     if need.kind != "read" or mode_spec(policy.mode).unchecked:
         return None
-    for path in need.paths:
-        if place := secret_place(_inside(path, policy.folders)):
-            return place
-        if place := secret_beneath_home(path, policy.home, policy.folders):
-            return place
-    return None
+    found = (find_secret(path, policy.folders, policy.home) for path in need.paths)
+    return next((place for place in found if place), None)
 
 
 def _why_autorun(need: Need, policy: Policy) -> str | None:
@@ -140,7 +136,7 @@ def _names_autorun_file(rule: Rule) -> bool:
 
 
 def _inside(path: str, folders: tuple[str, ...]) -> str:
-    """The path relative to the session's folder, whose own name must not count as an autorun file or a secret."""
+    """The path relative to the session's folder, whose own name must not count as an autorun file."""
     folder = max((each for each in folders if path.startswith(f"{each}/")), key=len, default="")
     return path[len(folder) :]
 

@@ -7,7 +7,7 @@ of the table that are beneath the home folder from every command.
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, lru_cache
 
 # These hold secrets in whatever folder they are found. A folder stands for everything in it.
 _ANYWHERE = """
@@ -49,7 +49,6 @@ _END = r"(?![\w.*?\[-])"
 # An option that excludes files does not read them.
 _LEAVES_OUT = ("--exclude=", "--exclude-dir=")
 _LEFT_OUT = r"(?<=\s)--exclude(?:-dir)?=[\w.*'\"-]+(?=\s|$)"
-_LAST_NAMES = {place.rpartition("/")[2] for place in _ANYWHERE.split()} | {"environ"}
 # Typical names of secret files, to test shell globs against.
 _EXAMPLES = (
     *dict.fromkeys(place.split("/")[0] for place in _ANYWHERE.split() if place[0] == "." or place.startswith("id_")),
@@ -58,15 +57,49 @@ _EXAMPLES = (
 )
 
 
+def find_secret(path: str, folders: tuple[str, ...], home: str) -> str | None:
+    """The part of an absolute path that names a secret file or folder, or None. Of a path inside the session's
+    `folders` only the part below them counts, since the folders themselves may be called anything; but a path beneath
+    home is also compared with the places there."""
+    return secret_place(_below(path, folders)) or secret_beneath_home(path, home, folders)
+
+
 def secret_place(path: str) -> str | None:
-    """The part of a path that names a secret file or folder, or None."""
+    """The part of a path that names a secret in whatever folder it is, or None."""
     found = _in_path().search(path)
     return None if found is None else found.group().strip("/")
 
 
-def may_name_secret(name: str) -> bool:
-    """Whether a path that ends in this name could be secret. A quick filter for walks through many files."""
-    return name[:1] in (".", "#") or name.lower().startswith("id_") or name.lower() in _LAST_NAMES
+def secret_beneath_home(path: str, home: str, folders: tuple[str, ...] = (), *, glob: bool = False) -> str | None:
+    """The place of the table that this absolute path beneath home falls under, or None. With `glob`, the path may
+    hold the shell wildcards `*` and `?`. A session that works inside such a place (one of its `folders` is there) may
+    read it."""
+    start = f"{home.rstrip('/')}/"
+    if not home or not path.startswith(start):
+        return None
+    found = _at_home().match(path, len(start))
+    place = found.group() if found else _first_that_may_be(path[len(start) :]) if glob else None
+    if place is None or any(f"{folder}/".startswith(f"{start}{place}/") for folder in folders):
+        return None
+    return place
+
+
+@lru_cache(maxsize=8)
+def may_reach_home(folders: tuple[str, ...], home: str) -> bool:
+    """Whether a path inside these folders could be a place of the table beneath home. Most projects hold none."""
+    if not home:
+        return False
+    start = f"{home.rstrip('/')}/"
+    inner = [f"{folder[len(start) :]}/".lower() for folder in folders if folder.startswith(start)]
+    places = [place.lower() for place in places_at_home()]
+    return any(start.startswith(f"{folder.rstrip('/')}/") for folder in folders) or any(
+        place.startswith(folder) for folder in inner for place in places
+    )
+
+
+def may_name_secret(path: str) -> bool:
+    """Whether a path may name a secret, by the names in it. A quick filter for walks through many files."""
+    return _suspect().search(path) is not None
 
 
 def is_often_shared(place: str) -> bool:
@@ -78,7 +111,7 @@ def secret_word(text: str, *, glob: bool) -> str | None:
     """The part of a command's word that names a secret file, or that is a glob which could match one. As in the
     shell, a glob matches a leading dot only if it begins with a dot. A glob of nothing but `*` asks for no file in
     particular and is ignored."""
-    if text.startswith(_LEAVES_OUT):
+    if is_left_out(text):
         return None
     parts = re.split(r"[=:@,]", text)
     if found := next((place for part in parts if (place := secret_place(part))), None):
@@ -87,22 +120,15 @@ def secret_word(text: str, *, glob: bool) -> str | None:
     return next((name for name in names if name.strip("*") and any(_may_be(name, each) for each in _EXAMPLES)), None)
 
 
+def is_left_out(text: str) -> bool:
+    """Whether a command's word is an option that leaves a file out."""
+    return text.startswith(_LEAVES_OUT)
+
+
 def secret_in_text(text: str) -> str | None:
     """The first secret file or folder that is named anywhere in a text of any kind, or None."""
     found = _in_text().search(re.sub(_LEFT_OUT, " ", text))
     return None if found is None else found.group()
-
-
-def secret_beneath_home(path: str, home: str, folders: tuple[str, ...] = ()) -> str | None:
-    """The entry of the table that this absolute path beneath home falls under, or None. A session that works inside
-    such a place (one of its `folders` is there) may read it."""
-    for place in _BENEATH_HOME.split() if home and path.startswith(f"{home}/") else ():
-        depth = place.count("/") + 1
-        names = path[len(home) + 1 :].split("/")[:depth]
-        if fnmatchcase("/".join(names), place):
-            there = f"{home}/{'/'.join(names)}"
-            return None if any(f"{folder}/".startswith(f"{there}/") for folder in folders) else place
-    return None
 
 
 def places_at_home() -> Iterator[str]:
@@ -111,12 +137,33 @@ def places_at_home() -> Iterator[str]:
     yield from _BENEATH_HOME.split()
 
 
+def _below(path: str, folders: tuple[str, ...]) -> str:
+    """The rest of a path below the innermost of these folders."""
+    return path[max((len(each) for each in folders if path.startswith(f"{each.rstrip('/')}/")), default=0) :]
+
+
+def _first_that_may_be(pattern: str) -> str | None:
+    """The first place beneath home that a glob could expand to, or to something in it."""
+    parts = pattern.lower().split("/")
+    for place in places_at_home():
+        names = place.lower().split("/")
+        if len(names) <= len(parts) and all(map(_is_meant, parts, names)):
+            return place
+    return None
+
+
+def _is_meant(part: str, name: str) -> bool:
+    """Whether one part of a glob asks for one part of a place. A part of nothing but `*` asks for no file in
+    particular."""
+    return fnmatchcase(part, name) or (bool(part.strip("*")) and _may_be(part, name.replace("*", "")))
+
+
 def _may_be(pattern: str, name: str) -> bool:
     begin = re.split(r"[*?]", pattern, maxsplit=1)[0]
     return (pattern[0] == ".") == (name[0] == ".") and name.startswith(begin) and fnmatchcase(name, pattern)
 
 
-@cache  # compiled on first use, so that the first prompt does not wait for these two patterns
+@cache  # compiled on first use, so that the first prompt does not wait for these patterns
 def _in_path() -> re.Pattern[str]:
     return re.compile(rf"(?:^|/){_BEFORE}(?:{_NAMES}){_BEHIND}{_END}", re.IGNORECASE)
 
@@ -124,3 +171,20 @@ def _in_path() -> re.Pattern[str]:
 @cache
 def _in_text() -> re.Pattern[str]:
     return re.compile(rf"(?:^|(?<=[\s/'\"=:@~])){_BEFORE}(?:{_NAMES}){_BEHIND}{_END}", re.IGNORECASE)
+
+
+@cache
+def _at_home() -> re.Pattern[str]:
+    return re.compile(rf"{_BEFORE}(?:{'|'.join(map(_regex, places_at_home()))}){_BEHIND}{_END}", re.IGNORECASE)
+
+
+@cache
+def _suspect() -> re.Pattern[str]:
+    names = {place.rpartition("/")[2] for place in (*_ANYWHERE.split(), *_BENEATH_HOME.split())} | {"environ"}
+    return re.compile(
+        rf"(?:^|/)(?:[.#]|id_|(?:{'|'.join(map(_regex, sorted(names)))}){_BEHIND}{_END})", re.IGNORECASE
+    )
+
+
+def _regex(place: str) -> str:
+    return re.escape(place).replace(r"\*", "[^/]*")

@@ -7,9 +7,9 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from coderelay.policy.rules import PathBase
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders as Workspace
@@ -19,9 +19,7 @@ from coderelay.policy.shell.programs.harmless_option_check import Options, check
 from coderelay.policy.shell.programs.program_table import system_name, system_program
 from coderelay.policy.shell.programs.wrappers import unwrap
 from coderelay.policy.shell.strict_bash_parser import Script, Word, literal_script
-
-if TYPE_CHECKING:
-    pass
+from coderelay.protocol.secret_paths import is_left_out, secret_beneath_home
 
 _MOST_FOLDERS = 32
 _MOST_PATHS = 1000
@@ -38,10 +36,27 @@ class ReachedPath(Struct, frozen=True):
     deep: bool = False
 
 
+_EVERYTHING = ReachedPath("/", deep=True)
+
+
 def paths_of(command: str, folders: tuple[str, ...]) -> list[str]:
     """All absolute paths that a literal command may name; they may hold glob patterns."""
     script = literal_script(command)
     return sorted({each.path for each in reached_by(script, PathBase(folders))}) if script else []
+
+
+def secret_at_home(script: Script, base: PathBase) -> str | None:
+    """The first place for secrets beneath home that a command may name, by whatever spelling, or None."""
+    commands = [
+        replace(command, words=tuple(each for each in command.words if not is_left_out(each.text)))
+        for command in script.commands
+    ]
+    reached = reached_by(Script(tuple(commands), script.redirections), base)
+    if _EVERYTHING in reached:
+        return base.home
+    paths = [(posixpath.normpath(each.path), each.glob) for each in reached]
+    found = (secret_beneath_home(path, base.home, base.folders, glob=glob) for path, glob in paths)
+    return min(filter(None, found), default=None)
 
 
 def reached_by(script: Script, base: PathBase) -> set[ReachedPath]:
@@ -58,7 +73,7 @@ def reached_by(script: Script, base: PathBase) -> set[ReachedPath]:
             folders |= {posixpath.join(folder, words[1].text) for folder in folders}
         too_long = any(len(word.text) > _LONGEST_PATH for word in words)
         if too_long or len(folders) > _MOST_FOLDERS or len(found) > _MOST_PATHS:
-            return {*islice(found, _MOST_PATHS), ReachedPath("/", deep=True)}
+            return {*islice(found, _MOST_PATHS), _EVERYTHING}
     return found | {
         ReachedPath(posixpath.join(folder, each.target)) for folder in folders for each in script.redirections
     }

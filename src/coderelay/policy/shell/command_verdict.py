@@ -16,6 +16,7 @@ from coderelay.policy.shell.allow_rule_matching import allows
 from coderelay.policy.shell.approval_signatures import Signature, signature_of
 from coderelay.policy.shell.build_command_words import is_build
 from coderelay.policy.shell.command_dangers import find_danger
+from coderelay.policy.shell.command_paths import secret_at_home
 from coderelay.policy.shell.deny_and_ask_rule_dangers import UserRuleDangers
 from coderelay.policy.shell.deny_and_ask_rule_matching import Spelling
 from coderelay.policy.shell.destructive_commands import Danger
@@ -36,7 +37,7 @@ from coderelay.policy.shell.strict_bash_parser import (
 from coderelay.policy.shell.tree_sitter_bash import MOST_CHARACTERS
 from coderelay.protocol.calls import Right
 from coderelay.protocol.modes import mode_spec
-from coderelay.protocol.secret_paths import secret_word
+from coderelay.protocol.secret_paths import may_reach_home, secret_word
 from coderelay.protocol.session_setting_values import Mode, Preset
 from coderelay.protocol.translatable import join_texts, say
 
@@ -154,13 +155,13 @@ def assess(
         return Assessment("destructive", say("a rule denies {rule}", rule=rule.text))
     if not by_user_rule and (rule := find_reached(rules.ask, script, base, facts.targets)):
         by_user_rule, reason = True, say("a rule asks about {rule}", rule=rule.text)
-    proved = _prove(script, CommandFolders(folders, sandboxed=sandboxed), facts)
+    proved = _prove(script, CommandFolders(folders, sandboxed=sandboxed), facts, home)
     strict = (*rules.deny, *rules.ask)
     if proved.effect == "read":
         strict = tuple(rule for rule in strict if is_about_paths(rule, "read"))
     if not by_user_rule and (rule := find_perhaps_reached(strict, script, base)):
         by_user_rule, reason = True, say("it may touch what rule {rule} covers", rule=rule.text)
-    if not by_user_rule and _is_allowed_by_rules(script, rules, folders, facts):
+    if not by_user_rule and _is_allowed_by_rules(script, rules, base, facts):
         return Assessment("run", "a rule allows it", allowed=True)
     if reason:
         return Assessment("run", reason, signature_of(script), by_user_rule=by_user_rule)
@@ -177,18 +178,28 @@ def _user_rule_danger(script: Script, rules: Rules, spelling: Spelling) -> Dange
     return next((danger for danger in found if danger.refused), found[0] if found else None)
 
 
-def _is_allowed_by_rules(script: Script, rules: Rules, folders: tuple[str, ...], facts: DiskFacts) -> bool:
+def _is_allowed_by_rules(script: Script, rules: Rules, base: PathBase, facts: DiskFacts) -> bool:
     """Whether rules allow every command of the script, and the script has no redirections or assignments."""
     if script.redirections or any(command.assignments for command in script.commands):
         return False
-    secrets = bool(facts.secret) or facts.too_many
+    if not rules.commands.allow:
+        return False
+    secrets = bool(facts.secret) or facts.too_many or _touches_home(script, base)
     return all(
-        any(allows(rule, command.words, folders, meets_secrets=secrets) for rule in rules.commands.allow)
+        any(allows(rule, command.words, base.folders, meets_secrets=secrets) for rule in rules.commands.allow)
         for command in script.commands
     )
 
 
-def _prove(script: Script, folders: CommandFolders, facts: DiskFacts) -> Assessment:
+def _touches_home(script: Script, base: PathBase) -> bool:
+    """Whether the script names a place for secrets beneath home. An allow rule may name a program that reads
+    anywhere, so absolute paths and those through `..` count too."""
+    texts = [word.text for command in script.commands for word in command.words]
+    may_leave = base.home and any(base.home in text or ".." in text for text in texts)
+    return bool(may_leave or may_reach_home(base.folders, base.home)) and secret_at_home(script, base) is not None
+
+
+def _prove(script: Script, folders: CommandFolders, facts: DiskFacts, home: str) -> Assessment:
     try:
         away = next((target for target in facts.targets if not folders.holds(target)), None)
         if away and not folders.sandboxed:
@@ -197,6 +208,8 @@ def _prove(script: Script, folders: CommandFolders, facts: DiskFacts) -> Assessm
             raise NotReadOnly(say("it would show {path}, which may hold secrets", path=facts.secret))
         if facts.too_many:
             raise NotReadOnly("it may read files with secrets")
+        if may_reach_home(folders.folders, home):
+            _refuse_secret(secret_at_home(script, PathBase(folders.folders, home)))
         if len(script.commands) > _MOST_COMMANDS:
             raise NotReadOnly("it contains too many commands")
         for redirection in script.redirections:
@@ -259,7 +272,11 @@ def _check_assignment(name: str, value: str) -> None:
 def _check_secret(word: Word) -> None:
     """Refuses a word that, as the shell reads it, names a place of secrets. The raw text is checked by
     `command_dangers`."""
-    if secret := secret_word(word.text, glob=word.glob):
+    _refuse_secret(secret_word(word.text, glob=word.glob))
+
+
+def _refuse_secret(secret: str | None) -> None:
+    if secret:
         raise NotReadOnly(say("it touches {path}, which may hold secrets", path=secret))
 
 

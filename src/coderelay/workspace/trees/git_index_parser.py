@@ -18,7 +18,7 @@ class UnreadableIndex(OSError):
 
 
 def indexed_paths(folder: str, wanted: Callable[[str], bool]) -> Iterator[str]:
-    """Absolute paths of the tracked files in this folder's repository whose file name is `wanted`. Raises
+    """Absolute paths of the tracked files in this folder's repository whose path in it is `wanted`. Raises
     UnreadableIndex."""
     found = _find_git_folder(folder)
     if found is None:
@@ -29,7 +29,7 @@ def indexed_paths(folder: str, wanted: Callable[[str], bool]) -> Iterator[str]:
         data = _read(os.path.join(git_folder, name))
         if data is None:
             continue
-        paths, shared = _parsed(data, lambda path: wanted(os.fsdecode(path.rpartition(b"/")[2])))
+        paths, shared = _parsed(data, lambda path: wanted(os.fsdecode(path)))
         names += [f"sharedindex.{shared}"] if shared and len(names) == 1 else []
         yield from (os.path.join(root, os.fsdecode(path)) for path in paths)
 

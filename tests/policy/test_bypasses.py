@@ -238,6 +238,19 @@ def test_a_rule_on_a_path_was_bypassed_by_its_spelling(command: str, verdict: st
     assert ruled(command) == verdict
 
 
+@pytest.mark.parametrize(
+    "wrapper",
+    ["strace -ff -o f -e t -s 100 -E A=b", "nsenter -t 1 -m a -u b -i c -n d", "env -u a -u b -u c -u d -u e",
+     "timeout -k 5 -s 9 5 strace -o a -e b -s c -p d"],
+)  # fmt: skip
+def test_c32_a_command_far_behind_its_wrapper_lost_its_danger(wrapper: str) -> None:
+    commands = ("rm -rf /", "rm -r -f ~", "/bin/chmod -R 777 /", "dd if=x of=/dev/sda", "mkfs.ext4 /dev/sda1")
+    presets: tuple[Preset, ...] = ("balanced", "yolo")
+    for command in commands:
+        assert {judged(f"{wrapper} {command}", preset) for preset in presets} == {"deny"}, command
+    assert [judged(f"{wrapper} {each}", "yolo") for each in ("rm -rf build", "grep -rf /", "ls /")] == ["allow"] * 3
+
+
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize(
     "command",

@@ -49,7 +49,9 @@ def _dangers(record: Record, user_rules: UserRuleDangers) -> Iterator[Danger]:
             yield from destruction(base_name(words[0]), words[1:])
             yield from user_rules.of_command(words, guessed=guessed)
             yield from _known_of_program(words)
-        case PossibleCommand(words):
+        case PossibleCommand(words, wrapped):
+            if wrapped:
+                yield from destruction(base_name(words[0]), words[1:])
             yield from user_rules.of_words(words)
         case PossibleText(text):
             yield from user_rules.mentioned(("", text))

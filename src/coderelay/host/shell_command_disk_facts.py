@@ -42,10 +42,11 @@ def lookup_for(command: str, folders: tuple[str, ...], rules: Rules, home: str) 
     text = without_rights(command)
     strict = (*rules.commands.deny, *rules.commands.ask)
     programs = {*words_in(text), *(rule[0] for rule in strict if rule)} if strict else set[str]()
+    on_paths = any(rule.about == "path" for rule in (*rules.deny, *rules.ask))
     return DiskLookup(
         folders=folders,
         home=home,
-        named=tuple(paths_of(text, folders)),
+        named=tuple(paths_of(text, folders, nested=on_paths)),
         contents=tuple(contents_of(text, folders)),
         programs=tuple(sorted(programs)),
     )

@@ -30,10 +30,13 @@ _FORK_BOMB = re.compile(r"([\w:.]{1,40}) ?\( ?\)\s{0,9}\{[^}]{0,200}?\1 ?\| ?\1 
 _AS_WRITTEN = Spelling()
 
 
-def find_danger(text: str, rules: CommandRules = NO_RULES, spelling: Spelling = _AS_WRITTEN) -> Danger | None:
-    """The worst danger in a command: what is refused before what is asked about."""
+def find_danger(
+    text: str, rules: CommandRules = NO_RULES, spelling: Spelling = _AS_WRITTEN, *, other_rules: bool = False
+) -> Danger | None:
+    """The worst danger in a command: what is refused before what is asked about. `other_rules` says that there are
+    rules beside those on commands, about paths or hosts."""
     found: Danger | None = None
-    user_rules = UserRuleDangers(rules, spelling)
+    user_rules = UserRuleDangers(rules, spelling, other_rules=other_rules)
     for record in walk(text):
         for danger in _dangers(record, user_rules):
             if danger.refused:

@@ -1,31 +1,46 @@
-"""Matches path and host rules against the paths that a command reaches: behind `cd`, in loops, by globs, in folders.
+"""Finds the paths that a command reaches: behind `cd`, in loops, by globs, in folders, in texts for another shell.
 
-It only ever makes a verdict stricter: any word that could be a path is taken for one.
+Whatever is found only makes a verdict stricter: any word that could be a path is taken for one.
 """
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from coderelay.policy.rules import PathBase
+from coderelay.policy.shell.approximate_bash_words import all_words, alternatives, commands_in, globs_in
+from coderelay.policy.shell.deny_and_ask_rule_matching import is_understood
+from coderelay.policy.shell.nested_shell_texts import (
+    MOST_FOLDERS,
+    NestedText,
+    folders_after,
+    folders_entered,
+    shell_texts,
+)
+from coderelay.policy.shell.possible_commands import MOST_WORDS, Command, LateSubstitution, walk
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders as Workspace
 from coderelay.policy.shell.programs.allowed_folders import NotReadOnly
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
 from coderelay.policy.shell.programs.harmless_option_check import Options, check
-from coderelay.policy.shell.programs.program_table import system_name, system_program
+from coderelay.policy.shell.programs.program_table import base_name, find_program
 from coderelay.policy.shell.programs.wrappers import unwrap
 from coderelay.policy.shell.strict_bash_parser import Script, Word, literal_script
 from coderelay.protocol.secret_paths import is_left_out, secret_beneath_home
 
-_MOST_FOLDERS = 32
 _MOST_PATHS = 1000
 _MOST_PROGRAMS = 8
 _LONGEST_PATH = 4096
 _RECURSIVE = re.compile(r"-[A-Za-z]*[rR][A-Za-z]*|--(?:dereference-)?recursive")
+_COMPUTED = re.compile(r"[$`]")
+# Builtins that read names, which other commands of the text may open.
+_READ_NAMES = {"read", "mapfile", "readarray"}
+# Without one of these words, what git prints is taken for no list of files.
+_GIT_LISTS = {"ls-files", "ls-tree", "grep", "--name-only", "--name-status"}
 
 
 class ReachedPath(Struct, frozen=True):
@@ -36,13 +51,45 @@ class ReachedPath(Struct, frozen=True):
     deep: bool = False
 
 
+class Reach(Struct, frozen=True):
+    """The paths that a command reaches: those that its literal texts `named`, and the `wide` ones, which may become
+    other paths or stand for all that is below them. Of a text that is not literal, all paths are wide."""
+
+    named: frozenset[str] = frozenset()
+    wide: frozenset[ReachedPath] = frozenset()
+
+
 _EVERYTHING = ReachedPath("/", deep=True)
 
 
-def paths_of(command: str, folders: tuple[str, ...]) -> list[str]:
-    """All absolute paths that a literal command may name; they may hold glob patterns."""
-    script = literal_script(command)
-    return sorted({each.path for each in reached_by(script, PathBase(folders))}) if script else []
+@lru_cache(maxsize=8)
+def reach_of(command: str, folders: tuple[str, ...]) -> Reach:
+    """What a command text reaches, and each text in it that a shell runs."""
+    named: set[str] = set()
+    wide: set[ReachedPath] = set()
+    texts = shell_texts(command, folders[0] if folders else "/")
+    handed_on = _hands_names_on(command) if texts else False
+    for text in texts:
+        if text.script is not None:
+            found = reached_by(text.script, folders, text.folders, handed_on=handed_on)
+            named |= {each.path for each in found}
+            wide |= {each for each in found if each.glob or each.deep}
+        else:
+            wide |= _or_everything(_perhaps_reached(text, folders, handed_on=handed_on))
+        if len(text.folders) > MOST_FOLDERS or len(named) + len(wide) > 2 * _MOST_PATHS:
+            return Reach(frozenset(named), frozenset((*wide, _EVERYTHING)))
+    late = _or_everything(_reached_late(command, folders)) if texts else set[ReachedPath]()
+    return Reach(frozenset(named), frozenset(wide | late))
+
+
+def paths_of(command: str, folders: tuple[str, ...], *, nested: bool) -> list[str]:
+    """All absolute paths that a literal command may name, or with `nested` also the literal texts in it for another
+    shell. The paths may hold glob patterns."""
+    if nested:
+        return sorted(reach_of(command, folders).named)
+    script, start = literal_script(command), folders[0] if folders else "/"
+    found = reached_by(script, folders, (start,), handed_on=False) if script else set[ReachedPath]()
+    return sorted({each.path for each in found})
 
 
 def secret_at_home(script: Script, base: PathBase) -> str | None:
@@ -51,7 +98,8 @@ def secret_at_home(script: Script, base: PathBase) -> str | None:
         replace(command, words=tuple(each for each in command.words if not is_left_out(each.text)))
         for command in script.commands
     ]
-    reached = reached_by(Script(tuple(commands), script.redirections), base)
+    start = base.folders[0] if base.folders else "/"
+    reached = reached_by(Script(tuple(commands), script.redirections), base.folders, (start,), handed_on=False)
     if _EVERYTHING in reached:
         return base.home
     paths = [(posixpath.normpath(each.path), each.glob) for each in reached]
@@ -59,30 +107,77 @@ def secret_at_home(script: Script, base: PathBase) -> str | None:
     return min(filter(None, found), default=None)
 
 
-def reached_by(script: Script, base: PathBase) -> set[ReachedPath]:
-    folders = {base.folders[0] if base.folders else "/"}
-    handed_on = any(_gives_names(command.words) for command in script.commands)
+def reached_by(
+    script: Script, inside: tuple[str, ...], start: Collection[str], *, handed_on: bool
+) -> set[ReachedPath]:
+    """What a literal script reaches that starts in one of the folders `start`. `inside` are the session's folders;
+    `handed_on` says that names are given to a program that may open them."""
+    folders = {*start}
     found: set[ReachedPath] = set()
     for command in script.commands:
         words = command.words
-        whole = set(_read_whole(words, base, handed_on))
+        folders = folders_after(folders, [*folders_entered([word.text for word in words])])
+        whole = set(_read_whole(words, inside, handed_on=handed_on))
         for word in (*(part for each in words for part in _spellings(each)), *whole):
             deep = word in whole
             found |= {ReachedPath(posixpath.join(folder, word.text), word.glob, deep) for folder in folders}
-        if words[0].text == "cd" and len(words) == 2:  # the cd may not be run, so the old folders still count
-            folders |= {posixpath.join(folder, words[1].text) for folder in folders}
         too_long = any(len(word.text) > _LONGEST_PATH for word in words)
-        if too_long or len(folders) > _MOST_FOLDERS or len(found) > _MOST_PATHS:
+        if too_long or len(folders) > MOST_FOLDERS or len(found) > _MOST_PATHS:
             return {*islice(found, _MOST_PATHS), _EVERYTHING}
     return found | {
         ReachedPath(posixpath.join(folder, each.target)) for folder in folders for each in script.redirections
     }
 
 
-def _gives_names(words: Sequence[Word]) -> bool:
-    """Whether the command is an xargs that gives the names it reads to a program that may open them."""
+def _or_everything(paths: Iterator[ReachedPath]) -> set[ReachedPath]:
+    found = {*islice(paths, _MOST_PATHS)}
+    return found if next(paths, None) is None else found | {_EVERYTHING}
+
+
+def _perhaps_reached(text: NestedText, inside: tuple[str, ...], *, handed_on: bool) -> Iterator[ReachedPath]:
+    """What a text may reach that is not literal: by its globs, and by searches, also those whose output other words
+    are made of. If it moves to other folders, any of its words may be a path there."""
+    words = [*globs_in(text.root), *(all_words(text.root) if len(text.folders) > 1 else ())]
+    yield from _joined(words, text.folders)
+    commands = [*commands_in(text.root)]
+    reads_names = handed_on or any(base_name(words[0]) in _READ_NAMES for words, _ in commands)
+    for words, substituted in commands:
+        lists = base_name(words[0]) != "git" or not _GIT_LISTS.isdisjoint(words)
+        used = handed_on or (lists and (substituted or reads_names))
+        for each in _read_whole([Word(word) for word in words], inside, handed_on=used):
+            if _COMPUTED.search(each.text):
+                yield _EVERYTHING
+            yield from (ReachedPath(posixpath.join(folder, each.text), deep=True) for folder in text.folders)
+
+
+def _reached_late(command: str, folders: tuple[str, ...]) -> Iterator[ReachedPath]:
+    """What the substitutions may reach that the shell does not make now but may make later."""
+    for record in walk(command):
+        if isinstance(record, LateSubstitution) and not (record.command and is_understood(record.command)):
+            for part in re.split(r"\$\(|[`;|&()\n]", record.text)[1:]:
+                words = [each for word in part.split()[:MOST_WORDS] for each in alternatives(word)]
+                yield from _joined(words, folders[:1] or ("/",))
+                for each in _read_whole([Word(word) for word in words], folders, handed_on=True):
+                    yield from (ReachedPath(posixpath.join(folder, each.text), deep=True) for folder in folders[:1])
+
+
+def _joined(words: Sequence[str], folders: Collection[str]) -> Iterator[ReachedPath]:
+    for word in words:
+        for part in _spellings(Word(word)):
+            yield from (ReachedPath(posixpath.join(folder, part.text), glob=True) for folder in folders)
+
+
+def _hands_names_on(command: str) -> bool:
+    """Whether a command starts xargs, or a program like it, which gives the names that it reads to a program that may
+    open them."""
+    return any(_gives_names(record.words) for record in walk(command) if isinstance(record, Command))
+
+
+def _gives_names(words: Sequence[str]) -> bool:
+    if not find_program(words[0]).adds_words:
+        return False
     try:
-        return words[0].text == "xargs" and not unwrap("xargs", words[1:])
+        return not unwrap("xargs", [Word(each) for each in words[1:]])
     except NotReadOnly:
         return True
 
@@ -94,13 +189,13 @@ def _spellings(word: Word) -> Iterator[Word]:
     return (Word(part, word.glob) for part in parts if 0 < len(part) <= _LONGEST_PATH)
 
 
-def _read_whole(words: Sequence[Word], base: PathBase, handed_on: bool) -> list[Word]:
+def _read_whole(words: Sequence[Word], inside: tuple[str, ...], *, handed_on: bool) -> list[Word]:
     """The folders whose files are all read, or whose file names are handed on to a program that reads them."""
-    for at in [at for at, word in enumerate(words) if system_program(word.text).whole][:_MOST_PROGRAMS]:
-        name, program, rest = system_name(words[at].text), system_program(words[at].text), words[at + 1 :]
+    for at in [at for at, word in enumerate(words) if find_program(word.text).whole][:_MOST_PROGRAMS]:
+        name, program, rest = base_name(words[at].text), find_program(words[at].text), words[at + 1 :]
         recursive = any(_RECURSIVE.fullmatch(each.text) for each in rest)
         if program.searches and program.reads is not None and (name == "rg" or recursive):
-            return _searched(program.reads, rest, base)
+            return _searched(program.reads, rest, inside)
         if name == "git" and (handed_on or any(each.text == "grep" for each in rest)):
             return [Word(".")]
         if name == "find" and (handed_on or any(each.text in RUN_ACTIONS for each in rest)):
@@ -111,9 +206,9 @@ def _read_whole(words: Sequence[Word], base: PathBase, handed_on: bool) -> list[
     return []
 
 
-def _searched(known: Options, words: Sequence[Word], base: PathBase) -> list[Word]:
+def _searched(known: Options, words: Sequence[Word], inside: tuple[str, ...]) -> list[Word]:
     try:
-        paths = check(words, known, Workspace(base.folders, reading=True)).paths
+        paths = check(words, known, Workspace(inside, reading=True)).paths
     except NotReadOnly:
         return [Word("."), *words]
     return [word for word in words if word.text in paths] or [Word(".")]

@@ -134,7 +134,7 @@ def assess(
             by_user_rule=may_meet_rule,
         )
     spelling = Spelling(folders, home, facts.programs, moves=_MOVES.search(command) is not None)
-    danger = find_danger(command, rules.commands, spelling)
+    danger = find_danger(command, rules.commands, spelling, other_rules=may_meet_rule)
     if danger is not None and danger.refused:
         return Assessment("destructive", danger.reason)
     base = PathBase(folders, home)
@@ -143,29 +143,39 @@ def assess(
     asking = find_named(rules.ask, command, base)
     by_user_rule = asking is not None or (danger is not None and danger.by_user_rule)
     reason = say("a rule asks about {rule}", rule=asking.text) if asking else danger.reason if danger else ""
-    try:
-        script = read_script(command)
-    except NotLiteral as refusal:
-        return Assessment("run", reason or str(refusal), by_user_rule=by_user_rule)
-    if (strictest := _user_rule_danger(script, rules, spelling)) and strictest.refused:
-        return Assessment("destructive", strictest.reason)
-    if not by_user_rule and strictest:
-        by_user_rule, reason = True, strictest.reason
-    if rule := find_reached(rules.deny, script, base, facts.targets):
+    script, refusal = _literal_reading(command)
+    if script and (strictest := _user_rule_danger(script, rules, spelling)):
+        if strictest.refused:
+            return Assessment("destructive", strictest.reason)
+        if not by_user_rule:
+            by_user_rule, reason = True, strictest.reason
+    if rule := find_reached(rules.deny, command, base, facts.targets):
         return Assessment("destructive", say("a rule denies {rule}", rule=rule.text))
-    if not by_user_rule and (rule := find_reached(rules.ask, script, base, facts.targets)):
+    if not by_user_rule and (rule := find_reached(rules.ask, command, base, facts.targets)):
         by_user_rule, reason = True, say("a rule asks about {rule}", rule=rule.text)
-    proved = _prove(script, CommandFolders(folders, sandboxed=sandboxed), facts, home)
+    proved = (
+        _prove(script, CommandFolders(folders, sandboxed=sandboxed), facts, home)
+        if script
+        else Assessment("run", refusal)
+    )
     strict = (*rules.deny, *rules.ask)
     if proved.effect == "read":
         strict = tuple(rule for rule in strict if is_about_paths(rule, "read"))
-    if not by_user_rule and (rule := find_perhaps_reached(strict, script, base)):
+    if not by_user_rule and (rule := find_perhaps_reached(strict, command, base)):
         by_user_rule, reason = True, say("it may touch what rule {rule} covers", rule=rule.text)
-    if not by_user_rule and _is_allowed_by_rules(script, rules, base, facts):
+    if script and not by_user_rule and _is_allowed_by_rules(script, rules, base, facts):
         return Assessment("run", "a rule allows it", allowed=True)
     if reason:
-        return Assessment("run", reason, signature_of(script), by_user_rule=by_user_rule)
+        return Assessment("run", reason, signature_of(script) if script else None, by_user_rule=by_user_rule)
     return proved
+
+
+def _literal_reading(command: str) -> tuple[Script | None, str]:
+    """The script that the command is, or None and the reason why it is not literal."""
+    try:
+        return read_script(command), ""
+    except NotLiteral as refusal:
+        return None, str(refusal)
 
 
 def _user_rule_danger(script: Script, rules: Rules, spelling: Spelling) -> Danger | None:

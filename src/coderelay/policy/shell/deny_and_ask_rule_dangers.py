@@ -12,12 +12,14 @@ from coderelay.protocol.translatable import say
 
 
 class UserRuleDangers:
-    """Applies the rules to what the walk of a text finds. Without rules, nothing is found."""
+    """Applies the rules to what the walk of a text finds. Without rules, nothing is found. `other_rules` says that
+    there are rules beside these, which may be about what cannot be examined."""
 
-    def __init__(self, rules: CommandRules, spelling: Spelling) -> None:
+    def __init__(self, rules: CommandRules, spelling: Spelling, *, other_rules: bool = False) -> None:
         self._rules = rules
         self._spelling = spelling
         self._strict = (*rules.deny, *rules.ask)
+        self._other_rules = other_rules
         self._understood: dict[tuple[str, ...], bool] = {}
 
     def of_command(self, words: tuple[str, ...], *, guessed: bool) -> Iterator[Danger]:
@@ -63,12 +65,13 @@ class UserRuleDangers:
     def of_text(self, record: ShellText) -> Iterator[Danger]:
         if "GIT_CONFIG_" in record.text and any(rule[:1] == ("git",) for rule in self._strict):
             yield Danger("it changes what git runs, so a rule may apply to it", by_user_rule=True)
-        if record.root.has_error and self._strict:
+        ends_find = record.text.strip() in (";", "+", "{}")  # the words behind `find -exec sh -c '…'`
+        if record.root.has_error and (self._strict or (self._other_rules and not ends_find)):
             yield Danger("it cannot be parsed, so a rule may apply to it", by_user_rule=True)
 
     def of_unexamined(self, reason: str) -> Danger:
         """The danger of something that cannot be examined: if there are rules, one may be about it."""
-        return Danger(reason, by_user_rule=bool(self._strict))
+        return Danger(reason, by_user_rule=bool(self._strict) or self._other_rules)
 
     def _understands(self, command: tuple[str, ...]) -> bool:
         if command not in self._understood:

@@ -195,7 +195,13 @@ class _Walker:
                 if split := _SPLIT_OPTION.match(each):
                     yield from self._inner(" ".join([each[split.end() :], *rest[at + 1 :]]), depth)
         elif program.command_texts == "joined":
-            yield from self._inner(" ".join(each for each in rest if not each.startswith("-")), depth)
+            plain = [each for each in rest if not each.startswith("-")]
+            yield from self._inner(" ".join(plain), depth)
+            for each in (
+                plain[:MOST_WORDS] if len(plain) > 1 else ()
+            ):  # the words behind it may be no part of the text
+                if " " in each:
+                    yield from self._inner(each, depth)
         elif program.command_texts == "each":
             for each in rest[:MOST_WORDS]:
                 yield from self._inner(_OPTION_NAME.sub("", each), depth)

@@ -22,7 +22,7 @@ from coderelay.policy.shell.possible_commands import (
     WrittenFile,
     walk,
 )
-from coderelay.policy.shell.programs.program_table import base_name, find_program
+from coderelay.policy.shell.programs.program_table import find_program
 from coderelay.protocol.secret_paths import secret_in_text
 from coderelay.protocol.translatable import say
 
@@ -49,12 +49,12 @@ def find_danger(
 def _dangers(record: Record, user_rules: UserRuleDangers) -> Iterator[Danger]:
     match record:
         case Command(words, guessed):
-            yield from destruction(base_name(words[0]), words[1:])
+            yield from destruction(words)
             yield from user_rules.of_command(words, guessed=guessed)
             yield from _known_of_program(words)
         case PossibleCommand(words, wrapped):
             if wrapped:
-                yield from destruction(base_name(words[0]), words[1:])
+                yield from destruction(words)
             yield from user_rules.of_words(words)
         case PossibleText(text):
             yield from user_rules.mentioned(("", text))
@@ -73,9 +73,7 @@ def _dangers(record: Record, user_rules: UserRuleDangers) -> Iterator[Danger]:
 
 
 def _known_of_program(words: tuple[str, ...]) -> Iterator[Danger]:
-    name, program, rest = base_name(words[0]), find_program(words[0]), words[1:]
-    if name == "find" and "-delete" in rest:
-        yield Danger("it removes files")
+    program, rest = find_program(words[0]), words[1:]
     if program.find_danger is not None and (reason := program.find_danger(rest)):
         yield Danger(reason)
     elif program.publishes and rest[:1] == (program.publishes,):

@@ -39,8 +39,6 @@ _RECURSIVE = re.compile(r"-[A-Za-z]*[rR][A-Za-z]*|--(?:dereference-)?recursive")
 _COMPUTED = re.compile(r"[$`]")
 # Builtins that read names, which other commands of the text may open.
 _READ_NAMES = {"read", "mapfile", "readarray"}
-# Without one of these words, what git prints is taken for no list of files.
-_GIT_LISTS = {"ls-files", "ls-tree", "grep", "--name-only", "--name-status"}
 
 
 class ReachedPath(Struct, frozen=True):
@@ -142,7 +140,8 @@ def _perhaps_reached(text: NestedText, inside: tuple[str, ...], *, handed_on: bo
     commands = [*commands_in(text.root)]
     reads_names = handed_on or any(base_name(words[0]) in _READ_NAMES for words, _ in commands)
     for words, substituted in commands:
-        lists = base_name(words[0]) != "git" or not _GIT_LISTS.isdisjoint(words)
+        needed = find_program(words[0]).listing
+        lists = not needed or not needed.isdisjoint(words)
         used = handed_on or (lists and (substituted or reads_names))
         for each in _read_whole([Word(word) for word in words], inside, handed_on=used):
             if _COMPUTED.search(each.text):
@@ -192,17 +191,22 @@ def _spellings(word: Word) -> Iterator[Word]:
 def _read_whole(words: Sequence[Word], inside: tuple[str, ...], *, handed_on: bool) -> list[Word]:
     """The folders whose files are all read, or whose file names are handed on to a program that reads them."""
     for at in [at for at, word in enumerate(words) if find_program(word.text).whole][:_MOST_PROGRAMS]:
-        name, program, rest = base_name(words[at].text), find_program(words[at].text), words[at + 1 :]
+        program, rest = find_program(words[at].text), words[at + 1 :]
         recursive = any(_RECURSIVE.fullmatch(each.text) for each in rest)
-        if program.searches and program.reads is not None and (name == "rg" or recursive):
-            return _searched(program.reads, rest, inside)
-        if name == "git" and (handed_on or any(each.text == "grep" for each in rest)):
-            return [Word(".")]
-        if name == "find" and (handed_on or any(each.text in RUN_ACTIONS for each in rest)):
-            begins = next((at for at, each in enumerate(rest) if each.text[:1] in ("-", "(", "!")), len(rest))
-            return list(rest[:begins]) or [Word(".")]
-        if (name == "diff" and recursive) or (name in ("ls", "tree") and handed_on):
-            return [Word("."), *rest]
+        match program.whole:
+            case "always" | "recursive" if program.searches and (recursive or program.whole == "always"):
+                return _searched(program.reads or Options(), rest, inside)
+            case "grep" if handed_on or any(each.text == "grep" for each in rest):
+                return [Word(".")]
+            case "actions" if handed_on or any(each.text in RUN_ACTIONS for each in rest):
+                begins = next((at for at, each in enumerate(rest) if each.text[:1] in ("-", "(", "!")), len(rest))
+                return list(rest[:begins]) or [Word(".")]
+            case "recursive" if recursive and not program.searches:
+                return [Word("."), *rest]
+            case "names" if handed_on:
+                return [Word("."), *rest]
+            case _:
+                pass
     return []
 
 

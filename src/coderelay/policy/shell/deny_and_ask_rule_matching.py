@@ -23,13 +23,11 @@ Likeness = Literal["no", "maybe", "yes"]
 _MOST_WORDS = 64
 _MOST_SCRIPTS = 4
 _UNKNOWN = re.compile(r"[$`*?\[]|\{\}|\{[^{}]*(?:,|\.\.)[^{}]*\}|^~[^/]")  # find replaces {}
-_OF_GIT = re.compile(r"(?:.*/)?git-([a-z-]+)")
-_ALIAS = re.compile(r"(?:-c)?alias\.|--config-env")  # may give a git subcommand another name
+_JOINED = re.compile(r"(?:.*/)?([a-z]+)-([a-z-]+)")
+_RENAMING = re.compile("|".join(program.renaming for program in PROGRAMS.values() if program.renaming))
 _FEW_LETTERS = re.compile(r"-[A-Za-z]{1,3}")
 _TOKEN = re.compile(r"[\w.+-]+")
 _ONE_LETTER = re.compile(r"-[A-Za-z](?=\w)")
-# git subcommands whose words are messages for people.
-_TELLS_IN_GIT = {"commit", "tag", "notes", "merge", "stash"}
 
 
 class Spelling(Struct, frozen=True):
@@ -70,13 +68,14 @@ def _given_more(words: Sequence[str]) -> list[str]:
 def match_words(rule: tuple[str, ...], words: Sequence[str], spelling: Spelling) -> Likeness:
     if tuple(words[: len(rule)]) == rule:
         return "yes"
-    if rule[0] == "git" and (subcommand := _OF_GIT.fullmatch(words[0])):
-        words = ["git", str(subcommand.group(1)), *words[1:]]
+    joined = _JOINED.fullmatch(words[0]) if find_program(rule[0]).joins_subcommand else None
+    if joined is not None and joined[1] == rule[0].rpartition("/")[2]:
+        words = [rule[0], joined[2], *words[1:]]
     program = program_likeness(rule[0], words[0], spelling)
     if program != "yes" or len(rule) == 1:
         return program  # a word with an unknown expansion may become several words
     found = _arguments(rule[1:], words[1:])
-    return "maybe" if found == "no" and any(map(_ALIAS.match, words[1:_MOST_WORDS])) else found
+    return "maybe" if found == "no" and any(map(_RENAMING.match, words[1:_MOST_WORDS])) else found
 
 
 def program_likeness(rule: str, word: str, spelling: Spelling) -> Likeness:
@@ -173,9 +172,8 @@ def _stands_at(rule: tuple[str, ...], words: Sequence[str], at: int, spelling: S
 def is_understood(words: Sequence[str]) -> bool:
     """Whether this argument vector surely runs nothing that its arguments name: it only reads, it is a known build,
     or its words are a message for people."""
-    if not words or (words[0] in PROGRAMS and PROGRAMS[words[0]].words_are_messages):
-        return True
-    if words[0] == "git" and len(words) > 1 and words[1] in _TELLS_IN_GIT:
+    messages = PROGRAMS[words[0]].messages if words and words[0] in PROGRAMS else None
+    if not words or (messages is not None and (not messages or not messages.isdisjoint(words[1:2]))):
         return True
     vector = [Word(each) for each in words]
     everywhere = CommandFolders(sandboxed=True, anywhere=True)

@@ -7,13 +7,13 @@ import re
 from collections.abc import Sequence
 
 from coderelay.policy.shell.possible_commands import Command, PossibleCommand, Record, walk
-from coderelay.policy.shell.programs.program_table import PROGRAMS, base_name, find_program
+from coderelay.policy.shell.programs.program_spec import Program
+from coderelay.policy.shell.programs.program_table import PROGRAMS, find_program
 from coderelay.policy.shell.tree_sitter_bash import MOST_CHARACTERS
 
-_TAKE_A_VALUE = {"-C", "-c", "--git-dir", "--work-tree", "--prefix", "--cwd", "--project", "--directory"}
 _HERE = re.compile(r"(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[::1\]|::1)(?::\d+)?(?:[/?#].*)?$")
-_NAMES = [name for name, program in PROGRAMS.items() if program.network is not None]
-_SUSPECT = re.compile(r"(?<![\w-])(?:" + "|".join(map(re.escape, [*_NAMES, "rsync"])) + r")(?![\w-])")
+_NAMES = [name for name, program in PROGRAMS.items() if program.network is not None or program.remote_operand]
+_SUSPECT = re.compile(r"(?<![\w-])(?:" + "|".join(map(re.escape, _NAMES)) + r")(?![\w-])")
 
 
 def needs_network(command: str) -> bool:
@@ -31,16 +31,16 @@ def _does_one(record: Record) -> bool:
             return False
 
 
-def _is_one(words: Sequence[str]) -> bool:
-    name, rest = base_name(words[0]), words[1:]
-    if find_program(name).interprets == "code" and tuple(rest[:2]) == ("-m", "pip"):
-        name, rest = "pip", rest[2:]
-    if name == "rsync":
-        return any(re.match(r"(?:[\w.-]+@)?[\w.-]+:", word) for word in rest)
-    subcommands = find_program(name).network
-    if subcommands is None or _stays_here(rest):
+def _is_one(words: tuple[str, ...]) -> bool:
+    program, rest = find_program(words[0]), words[1:]
+    if rest[:1] == ("-m",) and rest[1:2] and rest[1] in program.modules:
+        program, rest = find_program(rest[1]), rest[2:]
+    if program.remote_operand and any(re.match(program.remote_operand, word) for word in rest):
+        return True
+    if program.network is None or _stays_here(rest):
         return False
-    return not subcommands or _subcommand(rest) in subcommands or (name == "yarn" and not rest)
+    by_subcommand = _subcommand(rest, program) in program.network or (program.network_alone and not rest)
+    return not program.network or by_subcommand
 
 
 def _stays_here(words: Sequence[str]) -> bool:
@@ -50,8 +50,8 @@ def _stays_here(words: Sequence[str]) -> bool:
     return bool(named or bare) and all(map(_HERE.match, named))
 
 
-def _subcommand(words: Sequence[str]) -> str:
+def _subcommand(words: Sequence[str], program: Program) -> str:
     rest = list(words)
     while rest and rest[0].startswith("-"):
-        rest = rest[2 if rest[0] in _TAKE_A_VALUE else 1 :]
+        rest = rest[2 if rest[0] in program.value_options else 1 :]
     return rest[0] if rest else ""

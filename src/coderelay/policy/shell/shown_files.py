@@ -13,18 +13,12 @@ from msgspec.structs import replace
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
 from coderelay.policy.shell.programs.harmless_option_check import Operands, Options, OptionWord, check
-from coderelay.policy.shell.programs.program_table import system_name, system_program
+from coderelay.policy.shell.programs.program_spec import Program
+from coderelay.policy.shell.programs.program_table import system_program
 from coderelay.policy.shell.programs.read_only_check import without_wrappers
 from coderelay.policy.shell.strict_bash_parser import Script, Word, literal_script
 
 _MOST_FOLDERS = 32
-_GIT_SHOWS = {"diff", "show", "grep", "whatchanged", "format-patch", "range-diff"}
-_GIT_SHOWS_PATCH = {"log", "stash", "reflog", "rev-list", "diff-tree", "diff-index", "diff-files"}
-_PATCH = re.compile(
-    r"-[A-Za-z]*[pucLUW].*|--patch.*|--cc|--unified.*|--function-context|--binary|--check|--(?:color-words|word-diff).*"
-)
-_NO_PATCH = re.compile(r"--(?:stat|shortstat|numstat|dirstat|name-only|name-status|summary|no-patch|quiet|raw).*|-s")
-_OBJECT = re.compile(r"[0-9a-f]{4,64}", re.IGNORECASE)
 _PLAIN_PATTERN = re.compile(r"[\w.*?@%+=, -]+")
 
 
@@ -73,42 +67,19 @@ def _of_command(words: Sequence[Word]) -> Iterator[ShownContent]:
         words = without_wrappers(words)
     except NotReadOnly:
         return  # such a command is asked about anyway
-    name, program, rest = system_name(words[0].text), system_program(words[0].text), words[1:]
+    program, rest = system_program(words[0].text), words[1:]
     texts = [word.text for word in rest]
-    if name == "git":
-        yield from _of_git(texts)
-    elif name == "find":
+    if program.shown_paths is not None:
+        paths, untracked = program.shown_paths(texts)
+        yield from (ShownContent(path, deep=True, tracked=not untracked) for path in paths)
+    elif program.whole == "actions":
         yield from _of_find(texts)
     elif program.searches and program.reads is not None:
-        yield from _of_search(name, program.reads, rest)
+        yield from _of_search(program, program.reads, rest)
     elif not program.only_names:
-        deep = name == "diff"  # given two folders, it compares their files, recursive or not
+        deep = program.whole == "recursive"  # given two folders, diff compares their files, recursive or not
         spellings = {part for text in texts for part in (text, text.partition("=")[2]) if part}
         yield from (ShownContent(each, deep=deep, follow=deep) for each in sorted(spellings))
-
-
-def _of_git(texts: Sequence[str]) -> Iterator[ShownContent]:
-    """What a git command shows: the paths behind `--`, or else everything that the repository holds."""
-    at = 0
-    while at < len(texts) and texts[at].startswith("-"):
-        at += 2 if texts[at] == "-C" else 1
-    subcommand, rest = texts[at] if at < len(texts) else "", texts[at + 1 :]
-    patch = any(map(_PATCH.fullmatch, rest))
-    by_number = any(map(_OBJECT.fullmatch, rest))  # an object id may be that of a file
-    if subcommand in _GIT_SHOWS_PATCH:
-        shows = patch
-    elif subcommand == "cat-file":
-        shows = by_number and not {"-t", "-s", "-e"} & {*rest}
-    else:
-        quiet = any(map(_NO_PATCH.fullmatch, rest)) and not patch and not (subcommand == "show" and by_number)
-        shows = subcommand in _GIT_SHOWS and not quiet
-    if not shows:
-        return
-    behind = rest[rest.index("--") + 1 :] if "--" in rest else rest[:0]
-    if any(set(path) & set(":*?[\\") for path in behind):
-        behind = rest[:0]  # a git pathspec pattern may match any file
-    untracked = subcommand == "grep" and "--untracked" in rest
-    yield from (ShownContent(path, deep=True, tracked=not untracked) for path in behind or ["."])
 
 
 def _of_find(texts: Sequence[str]) -> Iterator[ShownContent]:
@@ -124,14 +95,14 @@ def _of_find(texts: Sequence[str]) -> Iterator[ShownContent]:
         yield ShownContent(start, deep=True, follow="-L" in options or "-follow" in texts, only=tuple(names[:1]))
 
 
-def _of_search(name: str, known: Options, words: Sequence[Word]) -> Iterator[ShownContent]:
+def _of_search(program: Program, known: Options, words: Sequence[Word]) -> Iterator[ShownContent]:
     """What grep or rg shows: everything below the current folder and below its words, if an option is not known."""
     try:
         operands = check(words, known, CommandFolders(anywhere=True, reading=True))
     except NotReadOnly:
         yield from (ShownContent(text, deep=True, follow=True) for text in [".", *(word.text for word in words)])
         return
-    found = _OfRipgrep if name == "rg" else _OfGrep
+    found = _OfRipgrep if program.whole == "always" else _OfGrep
     yield from found(operands).contents()
 
 

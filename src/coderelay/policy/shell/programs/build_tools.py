@@ -50,7 +50,10 @@ _SCRIPTS = {
 }
 _TEST_OR_SCRIPT: Mapping[tuple[str, ...], Build] = {("test",): _ALONE, **_SCRIPTS}
 _PYTHON = Program(
-    interprets="code", version=("--version", "-V"), builds={("-m", "pytest"): _PYTEST, ("-m", "unittest"): _UNITTEST}
+    interprets="code",
+    modules=("pip",),
+    version=("--version", "-V"),
+    builds={("-m", "pytest"): _PYTEST, ("-m", "unittest"): _UNITTEST},
 )
 _NODE_RUN = ("exec", "x", "dlx")
 
@@ -121,7 +124,9 @@ BUILD_TOOLS: dict[str, Program] = {
         network=_INSTALL,
     ),
     "pnpm": Program(builds=_TEST_OR_SCRIPT, command_after=_NODE_RUN, publishes="publish", network=_INSTALL),
-    "yarn": Program(builds=_TEST_OR_SCRIPT, command_after=_NODE_RUN, publishes="publish", network=_INSTALL),
+    "yarn": Program(
+        builds=_TEST_OR_SCRIPT, command_after=_NODE_RUN, publishes="publish", network=_INSTALL, network_alone=True
+    ),
     "bun": Program(builds={**_SCRIPTS, ("test",): Build()}, network=_INSTALL),
     "npx": Program(command_at=0, command_texts="each"),
     "bunx": Program(command_at=0),

@@ -43,15 +43,15 @@ _RG_OPTIONS = Options(
     text_operands=1,
     instead=("-e", "-f", "--regexp", "--file", "--files", "--type-list"),
 )  # fmt: skip
-_GREP = Program(_GREP_OPTIONS, searches=True, whole=True)
+_GREP = Program(_GREP_OPTIONS, searches=True, whole="recursive")
 
 FILE_READERS: dict[str, Program] = {
     **dict.fromkeys(("grep", "egrep", "fgrep"), _GREP),
-    "rg": Program(_RG_OPTIONS, version=("--version",), searches=True, whole=True),
+    "rg": Program(_RG_OPTIONS, version=("--version",), searches=True, whole="always"),
     "ls": Program(Options(short="aAbBcCdfFghHiklLmnNopqQrRsStuUvxXZ1", texts="ITw", long=("--all", "--almost-all",
         "--color=?", "--directory", "--group-directories-first", "--full-time", "--human-readable", "--recursive",
         "--reverse", "--size", "--sort=", "--time=", "--time-style=", "--ignore=", "--classify=?", "--inode",
-        "--no-group", "--si"), any_option=True), only_names=True, whole=True),
+        "--no-group", "--si"), any_option=True), only_names=True, whole="names"),
     "cat": Program(Options(short="AbeEnstTuv", long=("--number", "--number-nonblank", "--show-all", "--show-ends",
         "--show-tabs", "--squeeze-blank"), any_option=True)),
     "head": Program(Options(short="qvz", texts="nc", long=("--lines=", "--bytes=", "--quiet", "--verbose"),
@@ -76,7 +76,7 @@ FILE_READERS: dict[str, Program] = {
     "diff": Program(Options(short="abBcdeEiNpqrstTuwy", texts="CUWx", long=("--brief", "--unified=?", "--recursive",
         "--side-by-side", "--ignore-all-space", "--ignore-case", "--ignore-space-change", "--ignore-blank-lines",
         "--color=?", "--exclude=", "--new-file", "--stat", "--suppress-common-lines", "--text", "--width=",
-        "--report-identical-files")), whole=True),
+        "--report-identical-files")), whole="recursive"),
     "cmp": Program(Options(short="bls", texts="n")),
     "paste": Program(Options(short="sz", texts="d")),
     "join": Program(Options(short="iz", texts="12aejtov")),
@@ -86,7 +86,7 @@ FILE_READERS: dict[str, Program] = {
     "column": Program(Options(short="txe", texts="sNoc")),
     # -L, -I and -P take the next word as their value, whatever letters are joined to them.
     "tree": Program(Options(short="adfilpsughDFrtUvACnNqQ", long=("--gitignore", "--dirsfirst", "--noreport", "--du",
-        "--prune", "--filelimit=?", "--charset=?"), single_dash=("-L", "-I", "-P")), only_names=True, whole=True),
+        "--prune", "--filelimit=?", "--charset=?"), single_dash=("-L", "-I", "-P")), only_names=True, whole="names"),
     "stat": Program(Options(short="Lft", texts="c", long=("--format=", "--printf=?", "--dereference",
         "--file-system")), only_names=True),
     "file": Program(Options(short="bhiLN", long=("--brief", "--mime", "--mime-type", "--mime-encoding",

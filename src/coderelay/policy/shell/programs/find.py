@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
+from coderelay.policy.shell.programs.destructive_uses import finds_and_removes_all_files
 from coderelay.policy.shell.programs.file_readers import FILE_READERS
 from coderelay.policy.shell.programs.harmless_option_check import Options, check_pattern
 from coderelay.policy.shell.programs.program_spec import Program
@@ -79,4 +80,14 @@ def _check_file(word: Word, folders: CommandFolders) -> None:
         raise NotReadOnly(say("{path} is outside the workspace", path=word.text))
 
 
-FIND = Program(recognise=recognise_find, whole=True, command_at=0)
+def find_find_danger(words: Sequence[str]) -> str | None:
+    return "it removes files" if "-delete" in words else None
+
+
+FIND = Program(
+    recognise=recognise_find,
+    whole="actions",
+    command_at=0,
+    find_danger=find_find_danger,
+    find_destruction=finds_and_removes_all_files,
+)

@@ -136,6 +136,14 @@ _ONLY_WITH: dict[str, tuple[Options, tuple[str, ...]]] = {
 }
 # With these options branch and tag only list, and their operands are patterns.
 _LISTS = {"--list", "-l", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at"}
+# Subcommands that show the contents of files, and those that do so if they are asked for patches.
+_SHOWS = {"diff", "show", "grep", "whatchanged", "format-patch", "range-diff"}
+_SHOWS_PATCH = {"log", "stash", "reflog", "rev-list", "diff-tree", "diff-index", "diff-files"}
+_PATCH = re.compile(
+    r"-[A-Za-z]*[pucLUW].*|--patch.*|--cc|--unified.*|--function-context|--binary|--check|--(?:color-words|word-diff).*"
+)
+_NO_PATCH = re.compile(r"--(?:stat|shortstat|numstat|dirstat|name-only|name-status|summary|no-patch|quiet|raw).*|-s")
+_OBJECT = re.compile(r"[0-9a-f]{4,64}", re.IGNORECASE)
 _CHECKS_SIGNATURE = re.compile(r"%[-+ ]?G|%\(\*?signature")
 
 
@@ -232,6 +240,32 @@ def find_git_danger(rest: Sequence[str]) -> str | None:
     return _DANGERS.get(words[0]) if words else None
 
 
+def shown_by_git(words: Sequence[str]) -> tuple[list[str], bool]:
+    """The paths behind `--` of a git command that shows the contents of files, or else the whole folder; and whether
+    it shows untracked files too."""
+    at = 0
+    while at < len(words) and words[at].startswith("-"):
+        at += 2 if words[at] == "-C" else 1
+    subcommand, rest = words[at] if at < len(words) else "", words[at + 1 :]
+    if not _shows(subcommand, rest):
+        return [], False
+    behind = list(rest[rest.index("--") + 1 :]) if "--" in rest else []
+    if any(set(path) & set(":*?[\\") for path in behind):
+        behind = []  # a git pathspec pattern may match any file
+    return behind or ["."], subcommand == "grep" and "--untracked" in rest
+
+
+def _shows(subcommand: str, rest: Sequence[str]) -> bool:
+    patch = any(map(_PATCH.fullmatch, rest))
+    by_number = any(map(_OBJECT.fullmatch, rest))  # an object id may be that of a file
+    if subcommand in _SHOWS_PATCH:
+        return patch
+    if subcommand == "cat-file":
+        return by_number and not {"-t", "-s", "-e"} & {*rest}
+    quiet = any(map(_NO_PATCH.fullmatch, rest)) and not patch and not (subcommand == "show" and by_number)
+    return subcommand in _SHOWS and not quiet
+
+
 GIT = Program(
     recognise=recognise_git,
     builds={
@@ -242,7 +276,12 @@ GIT = Program(
             changes=True,
         ),
     },
-    whole=True,
+    whole="grep",
+    listing=frozenset(("ls-files", "ls-tree", "grep", "--name-only", "--name-status")),
+    shown_paths=shown_by_git,
+    messages=frozenset(("commit", "tag", "notes", "merge", "stash")),
+    joins_subcommand=True,
+    renaming=r"(?:-c)?alias\.|--config-env",
     command_after=("foreach", "run", "--exec", "-x"),
     find_danger=find_git_danger,
     network=frozenset(("fetch", "pull", "push", "clone", "ls-remote")),

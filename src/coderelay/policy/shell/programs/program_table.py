@@ -20,7 +20,7 @@ ALL_TABLES = (
 )  # fmt: skip
 PROGRAMS: dict[str, Program] = {name: program for kind in ALL_TABLES for name, program in kind.items()}
 _UNKNOWN = Program()
-_VERSIONED = re.compile(r"(python|perl|ruby|node|php)[\d.]+|(mkfs)\..*")
+_VERSIONED = re.compile(r"(python|perl|ruby|node|php)[\d.]+|(mkfs).+")
 _LONGEST_BUILD = max(len(words) for each in PROGRAMS.values() for words in each.builds)
 
 

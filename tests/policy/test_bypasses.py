@@ -241,7 +241,7 @@ def test_a_rule_on_a_path_was_bypassed_by_its_spelling(command: str, verdict: st
 @pytest.mark.parametrize(
     "wrapper",
     ["strace -ff -o f -e t -s 100 -E A=b", "nsenter -t 1 -m a -u b -i c -n d", "env -u a -u b -u c -u d -u e",
-     "timeout -k 5 -s 9 5 strace -o a -e b -s c -p d"],
+     "timeout -k 5 -s 9 5 strace -o a -e b -s c -p d", "env " + "A=b " * 70, "strace " + "-e x " * 40],
 )  # fmt: skip
 def test_c32_a_command_far_behind_its_wrapper_lost_its_danger(wrapper: str) -> None:
     commands = ("rm -rf /", "rm -r -f ~", "/bin/chmod -R 777 /", "dd if=x of=/dev/sda", "mkfs.ext4 /dev/sda1")

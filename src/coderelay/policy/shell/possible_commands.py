@@ -222,6 +222,8 @@ class _Walker:
             yield from self._command(exact, depth + 1)
             return
         if len(rest) > MOST_WORDS:
+            far = [at for at, each in enumerate(rest) if find_program(each).find_destruction is not None]
+            yield from (PossibleCommand(rest[at:], wrapped=True) for at in far[:_MOST_STARTS])
             yield Suspicion("its command is wrapped in too many other commands", unexamined=True)
             rest = rest[:MOST_WORDS]
         operands = [at for at, each in enumerate(rest) if not each.startswith("-") and "=" not in each]

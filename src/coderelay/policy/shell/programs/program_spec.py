@@ -12,11 +12,11 @@ from coderelay.policy.shell.strict_bash_parser import Word
 Recogniser = Callable[[Sequence[Word], CommandFolders], Sequence[Word] | None]
 """Raises NotReadOnly unless the program only reads when it is given these words. Returns the command that the program
 starts in turn, if any, which must be recognised as well."""
-EVERY_USE: frozenset[str] = frozenset()
 TrackedPaths = Callable[[Sequence[str]], tuple[list[str], bool]]
-_WITH_VALUE = frozenset(
-    ("-C", "-c", "--git-dir", "--work-tree", "--prefix", "--cwd", "--project", "--directory")
-)  # an option that a program does not have does no harm here
+"""The paths below which tracked files are shown, and whether files that are not tracked are shown too."""
+EVERY_USE: frozenset[str] = frozenset()
+# An option that a program does not have does no harm here.
+_WITH_VALUE = frozenset(("-C", "-c", "--git-dir", "--work-tree", "--prefix", "--cwd", "--project", "--directory"))
 
 
 class Build(Struct, frozen=True):

@@ -28,7 +28,7 @@ modes._BY_NAME[careful.name] = careful
 from coderelay.config.settings import SandboxConfig
 from coderelay.policy.judge import Policy, judge
 from coderelay.protocol.calls import Need
-from coderelay.session.settings_changes import _freedom
+from coderelay.session.settings_change_timing import _freedom
 from coderelay.tools.builtin_tools import SPECS
 
 needs = [

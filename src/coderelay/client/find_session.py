@@ -54,11 +54,11 @@ def _begins(title: str, name: str) -> bool:
 
 
 def _nearest(rows: list[Summary], name: str) -> list[Summary]:
-    rated = [(_likeness(each, name), each) for each in rows]
+    rated = [(_similarity(each, name), each) for each in rows]
     return [each for likeness, each in sorted(rated, key=lambda pair: -pair[0]) if likeness >= _ALIKE]
 
 
-def _likeness(row: Summary, name: str) -> float:
+def _similarity(row: Summary, name: str) -> float:
     """How similar `name` is to the beginning of the id or title, or to a word of the title."""
     known = [row.id[: len(name)], row.title[: len(name)], *row.title.split()]
     from difflib import SequenceMatcher  # needed only if nothing was found

@@ -45,7 +45,7 @@ class OldTexts:
     def __init__(self, texts: dict[str, str], separators: dict[str, str]) -> None:
         self._separators = separators
         self._known = {text: told for text, told in texts.items() if not _PLACE.search(text)}
-        self._shapes = [_Shape(text, told) for text, told in texts.items() if _is_telling(text)]
+        self._shapes = [_Shape(text, told) for text, told in texts.items() if _has_fixed_words(text)]
         self._shapes.sort(key=lambda shape: -shape.weight)  # the template with the most fixed text wins
         self._openings = [shape for shape in self._shapes if shape.is_opening]
 
@@ -84,7 +84,7 @@ class OldTexts:
         return None
 
 
-def _is_telling(text: str) -> bool:
+def _has_fixed_words(text: str) -> bool:
     """Whether the template has fixed words besides its placeholders. A template of placeholders alone would match any
     text."""
     return any(map(str.isalpha, _PLACE.sub("", text))) and _PLACE.search(text) is not None

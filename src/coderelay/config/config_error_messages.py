@@ -24,7 +24,9 @@ _LONGEST = 60
 def about_text(content: bytes, file: str) -> BadInput:
     """The error for content that is not JSON, or that sets a key twice."""
     try:
-        json.loads(content.decode("utf-8-sig"), object_pairs_hook=_once, parse_constant=_no_constant)
+        json.loads(
+            content.decode("utf-8-sig"), object_pairs_hook=_dict_without_duplicate_keys, parse_constant=_no_constant
+        )
     except json.JSONDecodeError as error:
         return BadInput(
             say(
@@ -50,7 +52,7 @@ class _InvalidJson(Exception):
     pass
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _dict_without_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     tree: dict[str, Any] = {}
     for name, value in pairs:
         if name in tree:

@@ -62,7 +62,9 @@ def trust(
 
     def change(known: TrustRecords) -> TrustRecords:
         folders = known.folders | {real: _digest(wanted)} if wanted else known.folders
-        known_texts = known.texts if texts is None else _without(known.texts, real) | _some(real, texts)
+        known_texts = (
+            known.texts if texts is None else _without(known.texts, real) | _texts_of_folder_or_none(real, texts)
+        )
         return replace(known, folders=folders, texts=known_texts)
 
     _change(home, change)
@@ -92,7 +94,7 @@ def untrust(home: str, folder: str) -> bool:
     return True
 
 
-def _some(folder: str, texts: Mapping[str, str]) -> dict[str, dict[str, str]]:
+def _texts_of_folder_or_none(folder: str, texts: Mapping[str, str]) -> dict[str, dict[str, str]]:
     return {folder: dict(texts)} if texts else {}
 
 

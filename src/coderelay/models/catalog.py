@@ -125,10 +125,10 @@ def _cards(offer: ProviderModels, cheap: str) -> Cards:
     """The cards by normalised name; each with the name of the cheap model, unless it costs no more itself."""
     least = offer.models[offer.cheap].price if cheap else None
     return {
-        _plain(name): structs.replace(card, cheap=cheap) if _is_dearer(card.price, least) else card
+        _plain(name): structs.replace(card, cheap=cheap) if _costs_more(card.price, least) else card
         for name, card in (offer.retired | offer.models).items()
     }
 
 
-def _is_dearer(price: Price | None, least: Price | None) -> bool:
+def _costs_more(price: Price | None, least: Price | None) -> bool:
     return least is not None and (price is None or price.output > least.output)

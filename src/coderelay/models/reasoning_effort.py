@@ -16,10 +16,10 @@ def effort(think: Think, card: Card, name: str) -> str | None:
     name = name.rpartition("/")[2]
     if name.startswith("gpt-") and "-pro" in name:  # these models only think hard
         return None
-    return _least(name) if think == "off" else think
+    return _lowest_effort(name) if think == "off" else think
 
 
-def _least(name: str) -> str:
+def _lowest_effort(name: str) -> str:
     """The word for the least thinking. Models refuse a word they do not know; `low` is known by all."""
     if "codex" in name:
         return "low"

@@ -46,7 +46,7 @@ def call_in_text(text: str, tools: Sequence[ToolSpec]) -> Call | None:
     if bare[:1] not in ("{", "["):
         return None
     try:
-        call = _call(_only(bare))
+        call = _call(_single_object(bare))
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
     tool = next((tool for tool in tools if call is not None and tool.name == call.name), None)
@@ -67,7 +67,7 @@ def _unwrap(text: str) -> tuple[str, bool]:
     return text, marked
 
 
-def _only(text: str) -> str | Raw:
+def _single_object(text: str) -> str | Raw:
     """The object itself, or the only one in a list."""
     if not text.startswith("["):
         return text

@@ -12,7 +12,7 @@ class _Characters(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
-        self[code] = _escaped(character) if _acts_unseen(character) else character
+        self[code] = _escaped(character) if _is_invisible_control(character) else character
         return self[code]
 
 
@@ -24,7 +24,7 @@ def visible(text: str) -> str:
     return text if text.isprintable() else text.translate(_characters)
 
 
-def _acts_unseen(character: str) -> bool:
+def _is_invisible_control(character: str) -> bool:
     """Whether it is invisible but has an effect: part of an escape sequence, or a mark for the writing direction."""
     return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") and character not in _KEPT
 

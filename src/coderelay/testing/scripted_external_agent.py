@@ -119,10 +119,10 @@ class BlockingAgent:
                             if not memory.is_done_with(command):
                                 group.create_task(self._use(turn, program, command, asks=not step.unasked))
                         if step.wonders and not memory.is_done_with(step.wonders):
-                            group.create_task(self._wonder(turn, program, step.wonders))
+                            group.create_task(self._ask_question(turn, program, step.wonders))
                 case Wonders(question):
                     if not memory.is_done_with(question):
-                        await self._wonder(turn, program, question)
+                        await self._ask_question(turn, program, question)
                 case Attaches(agent_session_id):
                     await turn.attach(agent_session_id, "its-model", ("Bash",))
                 case Emits(messages, form):
@@ -132,7 +132,7 @@ class BlockingAgent:
         await program.emit("result", subtype="success", is_error=False)
         await turn.finish()
 
-    async def _wonder(self, turn: Turn, program: "_Program", question: str) -> None:
+    async def _ask_question(self, turn: Turn, program: "_Program", question: str) -> None:
         call = Call(CallId(f"wonder_{new_id()}"), "ask_user", json.dumps({"question": question}))
         need = Need(tool="ask_user", kind="ask", title=question, questions=(Question(question),))
         await program.call(call)

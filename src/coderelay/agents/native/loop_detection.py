@@ -21,7 +21,7 @@ def find_repeated(calls: Sequence[Call], state: State) -> MessageAdded | None:
         last = _messages(state, length * rounds)
         if not last or _wanted(last[-length].calls) != _wanted(calls):
             continue
-        if all(_alike(one, next_one, state) for one, next_one in zip(last, last[length:], strict=False)):
+        if all(_are_equal_rounds(one, next_one, state) for one, next_one in zip(last, last[length:], strict=False)):
             return last[-length]
     return None
 
@@ -38,7 +38,7 @@ def _messages(state: State, count: int) -> list[MessageAdded]:
     return messages if len(messages) == count else []
 
 
-def _alike(one: MessageAdded, other: MessageAdded, state: State) -> bool:
+def _are_equal_rounds(one: MessageAdded, other: MessageAdded, state: State) -> bool:
     if _wanted(one.calls) != _wanted(other.calls):
         return False
     return was_warned(other, state) or _results(one, state) == _results(other, state)

@@ -36,7 +36,7 @@ async def model(here: Context, name: str) -> str:
     known = [each.name for each in await offered(here.client, here.session)]
     if wanted not in known:
         known += [each.name for each in (await here.client.get(ListServedModels(here.session))).found]
-    doubt = _doubt(wanted, known)
+    doubt = _unknown_model_warning(wanted, known)
     await here.client.send(change)
     warning = here.remember_model(current.cwd, wanted)
     return "\n".join(filter(None, (doubt, t("model: {model}", model=wanted), warning)))
@@ -59,7 +59,7 @@ async def everything_offered(client: Client, session: SessionId) -> tuple[list[M
     return [*found.values()], problem
 
 
-def _doubt(wanted: str, known: list[str]) -> str:
+def _unknown_model_warning(wanted: str, known: list[str]) -> str:
     """A provider may have models that are not listed, so an unknown name is accepted, but with this warning."""
     if wanted in known:
         return ""

@@ -132,10 +132,10 @@ def agents_in_words(agents: list[AgentShown], current: str) -> str:
 
 def _agent(agent: AgentShown, width: int, *, is_current: bool) -> str:
     mark = "*" if is_current else " "
-    return f"{mark} {agent.name.ljust(width)}  {t(agent.description)}{_unless(agent.problem)}"
+    return f"{mark} {agent.name.ljust(width)}  {t(agent.description)}{_problem_suffix(agent.problem)}"
 
 
-def _unless(problem: str) -> str:
+def _problem_suffix(problem: str) -> str:
     return t(" ({text})", text=retell(problem)) if problem else ""
 
 

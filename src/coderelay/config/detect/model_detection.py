@@ -64,7 +64,7 @@ async def detect(
 ) -> DetectedModel:
     """`flag` is the value of --model, `settings` are the person's own providers."""
     learned = learn(env)
-    if said := _said(config, env, flag):
+    if said := _configured_model(config, env, flag):
         return DetectedModel(*said, learned)
     whole = learned.added_to(env)
     if keyed := _keyed(whole, learned, settings or {}):
@@ -78,7 +78,7 @@ async def detect(
     return DetectedModel(GUIDE, "", learned, agents_on_path(env))
 
 
-def _said(config: Config, env: Mapping[str, str], flag: str | None) -> tuple[str, str] | None:
+def _configured_model(config: Config, env: Mapping[str, str], flag: str | None) -> tuple[str, str] | None:
     if flag:
         return flag, "--model"
     if model := env.get("CODER_MODEL", "").strip():

@@ -40,7 +40,7 @@ _OPENINGS = 3
 _READ_PAUSE = 0.02
 
 
-def _keep_quiet(_: str) -> None:
+def _ignore_message(_: str) -> None:
     pass
 
 
@@ -55,7 +55,7 @@ class SqliteStore:
         lock_seconds: float | None = None,
         open_seconds: float = 10.0,
         clock: Callable[[], int] = now,
-        tell: Callable[[str], None] = _keep_quiet,
+        tell: Callable[[str], None] = _ignore_message,
     ) -> None:
         """`lock_seconds` is how long to wait for the locks of other programs; None waits without limit, and then
         `tell` is called with a message about who holds them. Opening waits no longer than `open_seconds`."""

@@ -218,7 +218,7 @@ class EditorSession:
             asks, events = await join_family(self._client, self.id, self._seq)
             async with aclosing(events) as feed:
                 if self._lends_files and (await self._client.get(ShowHost(self.id))).owner == "another process":
-                    self._tell_not_lent()
+                    self._warn_unsaved_text_not_visible()
                 for row in asks:
                     self._asks.open(row.session, row.ask)
                 async for each in feed:
@@ -290,9 +290,9 @@ class EditorSession:
 
     async def _look_at_owner(self, claim: SessionClaimed) -> None:
         if self._lends_files and (await self._client.get(ShowHost(self.id))).process != claim.owner:
-            self._tell_not_lent()
+            self._warn_unsaved_text_not_visible()
 
-    def _tell_not_lent(self) -> None:
+    def _warn_unsaved_text_not_visible(self) -> None:
         """Say, once, that the editor's files are not seen because another process runs the turn."""
         self._lends_files = False
         told = t("Another process of coder works on this prompt. It does not see changes that are not saved.")

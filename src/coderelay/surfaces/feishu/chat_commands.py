@@ -140,18 +140,18 @@ async def _sessions(here: Here) -> Told:
     lines = [
         f"{number}. {each.title or each.last_prompt or each.id[:8]} · {each.id[:8]} · {_when(each)}"
         + (f" · {localize(_NOW)}" if each.id == current else "")
-        for number, each in enumerate(await _own(here), 1)
+        for number, each in enumerate(await _sessions_of_sender(here), 1)
     ]
     return localize(_SESSIONS), "\n".join([*lines, "", localize(_USE_HINT)] if lines else [localize(_NO_SESSION)])
 
 
 async def _use(here: Here) -> Told:
-    own = await _own(here)
+    own = await _sessions_of_sender(here)
     chosen: Summary | None = None
     if here.rest.isdecimal() and 1 <= int(here.rest) <= len(own):
         chosen = own[int(here.rest) - 1]
     else:
-        everything = await _own(here, _ALL)
+        everything = await _sessions_of_sender(here, _ALL)
         meant = ids_meant(here.rest, [each.id for each in everything])
         chosen = next((each for each in everything if [each.id] == meant), None)
     if chosen is None:
@@ -230,7 +230,7 @@ async def _link(here: Here) -> Told:
     return localize(_LINKED), localize(_LINKED_TEXT, person=link.person)
 
 
-async def _own(here: Here, limit: int = _LISTED) -> list[Summary]:
+async def _sessions_of_sender(here: Here, limit: int = _LISTED) -> list[Summary]:
     """The sessions that the sender may use: their own, or all that a linked person of the host has."""
     people = await here.chat.names_of(here.message.sender)
     everything = await here.chat.client.get(ListSessions(limit=_ALL))

@@ -148,9 +148,9 @@ class DurableCardOutbox:
             return
         task = asyncio.create_task(self._send_all(key), name=f"send {key}")
         self._sending[key] = task
-        task.add_done_callback(lambda _: self._slept(key))
+        task.add_done_callback(lambda _: self._on_send_task_done(key))
 
-    def _slept(self, key: str) -> None:
+    def _on_send_task_done(self, key: str) -> None:
         self._sending.pop(key, None)
         if key in self._again:
             self._again.discard(key)
@@ -259,7 +259,7 @@ class DurableCardOutbox:
                 not_before=now + _pause_ms(record.attempts, error, self._pace),
             )
             more: list[Change] = []
-            if record.wanted == sent_record.wanted and _is_hopeless(failed, error, now):
+            if record.wanted == sent_record.wanted and _is_undeliverable(failed, error, now):
                 failed = replace(failed, is_dead=True, holder="", until=0)
                 letter = DeadLetter(key, record.place.chat_id, failed.error, now)
                 more = [Change(UNSENT + key, None), Change(DEAD + key, msgspec.json.encode(letter))]
@@ -328,7 +328,7 @@ def _pause_ms(attempts: int, error: PlatformError, pace: float) -> int:
     return max(int(longest * random.uniform(0.5, 1.0)), int(error.retry_after * 1000))
 
 
-def _is_hopeless(record: CardRecord, error: PlatformError, now: int) -> bool:
+def _is_undeliverable(record: CardRecord, error: PlatformError, now: int) -> bool:
     if error.may_pass:
         return now - record.trying_since > _TRIED_MS
     if error.trouble in ("gone", "permission", "refused") and error.code:

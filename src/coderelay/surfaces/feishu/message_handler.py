@@ -106,7 +106,7 @@ class MessageHandler:
             await self.tell(message, localize(_NO_TEXT), localize(_NO_TEXT_TEXT))
             return
         if (route := await self.records.route(message.message_id)) is not None:
-            await self._again(message, route)
+            await self._repeat_after_crash(message, route)
             return
         summary = await self.current(message, key) or await self._first_session(message, key)
         await self.bind(summary.id, message, key, cursor=summary.head)
@@ -229,7 +229,7 @@ class MessageHandler:
         if reason is not None:
             await self.tell(message, localize(_CANNOT_RUN), retell(reason), colour="orange")
 
-    async def _again(self, message: ChatMessage, route: Route) -> None:
+    async def _repeat_after_crash(self, message: ChatMessage, route: Route) -> None:
         """Handle a message again that was handled before a crash: what it led to is repeated, and takes effect
         once."""
         if route.ask is None:

@@ -120,7 +120,7 @@ class PresenterLease:
         lease = msgspec.json.decode(entry.value, type=_Lease)
         if lease.holder == self._me:
             return True
-        return lease.until < self._clock() or (lease.machine == self._machine and _has_gone(lease.pid))
+        return lease.until < self._clock() or (lease.machine == self._machine and _process_has_ended(lease.pid))
 
 
 class LeasedOutbox:
@@ -141,7 +141,7 @@ class LeasedOutbox:
             self._outbox.stream(key, text)
 
 
-def _has_gone(pid: int) -> bool:
+def _process_has_ended(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

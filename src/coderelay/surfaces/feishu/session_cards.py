@@ -64,7 +64,7 @@ class AskGroup(Struct):
         return any(closed is None for _, closed in self.asks)
 
 
-class _Stretch(Struct):
+class _Segment(Struct):
     """A part of a turn without a pause: one card, or several if it says much."""
 
     key: str
@@ -95,7 +95,7 @@ class SessionCards:
         self._name = name
         self._url = url
         self._turn: TurnId | None = None
-        self._stretch: _Stretch | None = None
+        self._stretch: _Segment | None = None
         self._stretches = 0
         self._is_timed_out = False
         self._is_cut = False
@@ -224,13 +224,13 @@ class SessionCards:
         self._show(f"result/{message.ended.turn_id}", result)
         self._turn = None
 
-    def _current(self) -> _Stretch:
+    def _current(self) -> _Segment:
         return self._stretch or self._begin(CONTINUING)
 
-    def _begin(self, notice: Localized, prompt: str = "") -> _Stretch:
+    def _begin(self, notice: Localized, prompt: str = "") -> _Segment:
         self._pause()
         self._stretches += 1
-        self._stretch = _Stretch(f"turn/{self._turn or self._name}/{self._stretches}", notice, prompt)
+        self._stretch = _Segment(f"turn/{self._turn or self._name}/{self._stretches}", notice, prompt)
         self._draw()
         return self._stretch
 

@@ -84,7 +84,7 @@ class InputDispatch:
         self._region = region
         self._attachments = attachments
         self._commands = SessionCommands(
-            opened.client, view.session, opened.by, opened.remember_model, _unheard, t(KEYS)
+            opened.client, view.session, opened.by, opened.remember_model, _ignore_queued_prompt_id, t(KEYS)
         )
 
     async def take(self, sent: SentLine) -> SwitchedSession | LeftSession | ReturnedLine | None:
@@ -254,5 +254,5 @@ class InputDispatch:
         self._screen.print(note(text, self._screen.width))
 
 
-def _unheard(_: PromptId) -> None:
+def _ignore_queued_prompt_id(_: PromptId) -> None:
     """Ignored: the queued prompts are read from the log."""

@@ -89,7 +89,7 @@ class Repl:
         finally:
             self._view.end()
             await _end(taking, self._following, *self._pressed)
-            await self._say_goodbye()
+            await self._print_resume_hint()
 
     def send(self, text: str) -> bool:
         if self._region.picker is not None:
@@ -358,7 +358,7 @@ class Repl:
                     self._screen.refresh()
             await asyncio.sleep(_AGAIN_SECONDS)
 
-    async def _say_goodbye(self) -> None:
+    async def _print_resume_hint(self) -> None:
         row = self._region.summary
         if row is None or not (row.last_prompt or len(self._region.waiting)):
             return

@@ -148,9 +148,9 @@ class SessionRenderer:
             case TurnEnded():
                 return self._turn_ended(event, width)
             case _:
-                return self._aside(event, width)
+                return self._notice_lines(event, width)
 
-    def _aside(self, event: AnyEvent, width: int) -> str:
+    def _notice_lines(self, event: AnyEvent, width: int) -> str:
         match event:
             case TurnUndone() if event.by != self._by or not self.is_undoing:
                 told = t("last turn undone by {who} in {via}", via=event.by.via, who=event.by.who)

@@ -80,7 +80,7 @@ def routes(client: Client, events: Events, token: Token, roots: tuple[str, ...],
             *(Route(path, answer, methods=[method]) for path, method, answer in table),
             WebSocketRoute("/events", talk),
         ],
-        exception_handlers={CoderError: refused, HTTPException: _http_error, Exception: _fault},
+        exception_handlers={CoderError: refused, HTTPException: _http_error, Exception: _internal_error},
     )
     app.router.redirect_slashes = False
     return app
@@ -109,6 +109,6 @@ def _language(headers: Headers) -> str:
     return preferred if preferred in LANGUAGES else "en" if preferred.isalpha() else ""
 
 
-async def _fault(_: Request, _error: Exception) -> Response:
+async def _internal_error(_: Request, _error: Exception) -> Response:
     """What nobody expected. The log of the server has the details."""
     return json_answer({"error": "internal error"}, 500)

@@ -50,9 +50,9 @@ class HttpConnection(H11Protocol):
         self._expect_request()
         all_of_us = [each for each in self.connections if isinstance(each, HttpConnection)]
         if len(all_of_us) > self.most_connections:
-            min(all_of_us, key=HttpConnection._worth).transport.abort()
+            min(all_of_us, key=HttpConnection._closing_order).transport.abort()
 
-    def _worth(self) -> tuple[bool, float]:
+    def _closing_order(self) -> tuple[bool, float]:
         """The sort key for closing connections: first those without a request, and among them the oldest."""
         is_answered = bool(self.cycle) and not self.cycle.response_complete
         return is_answered, self._since

@@ -50,10 +50,10 @@ def _start(lines: Sequence[str], wanted: Sequence[str]) -> int | None:
     if votes:
         best = max(votes.values())
         return min(at for at, count in votes.items() if count == best)
-    return _like_the_longest(lines, wanted)
+    return _line_most_like_longest(lines, wanted)
 
 
-def _like_the_longest(lines: Sequence[str], wanted: Sequence[str]) -> int | None:
+def _line_most_like_longest(lines: Sequence[str], wanted: Sequence[str]) -> int | None:
     number = max(range(len(wanted)), key=lambda each: len(wanted[each].strip()), default=0)
     longest = wanted[number].strip() if wanted else ""
     if not longest:

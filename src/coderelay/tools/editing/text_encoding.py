@@ -47,7 +47,7 @@ def text_file(data: bytes, *, whole: bool = True) -> TextFile | None:
             return _decoded(data[len(mark) :], encoding, mark, whole)
     beginning = data[:_LOOKED_AT]
     if b"\0" in beginning:
-        encoding = _wide(beginning)
+        encoding = _utf16_encoding(beginning)
         return None if encoding is None else _decoded(data, encoding, b"", whole)
     return _decoded(data, "utf-8", b"", whole) or _in_another_encoding(data, whole)
 
@@ -95,7 +95,7 @@ def _decoded(data: bytes, encoding: str, mark: bytes, whole: bool) -> TextFile |
     return TextFile(text, encoding, mark)
 
 
-def _wide(beginning: bytes) -> str | None:
+def _utf16_encoding(beginning: bytes) -> str | None:
     """Detect UTF-16 without a byte order mark: most bytes at every other position are 0, and none of the others."""
     even, odd = beginning[0::2].count(0), beginning[1::2].count(0)
     half = len(beginning) // 2

@@ -109,7 +109,7 @@ class StdioTransport:
             if not accepting.done():
                 raise ServerFailed(say("could not be started: {problem}", problem=_how_it_ended(running)))
         except BaseException:
-            accepting.add_done_callback(_hang_up)
+            accepting.add_done_callback(_close_late_connection)
             raise
         finally:
             for each in (accepting, ending):
@@ -124,7 +124,7 @@ class StdioTransport:
         return _how_it_ended(running)
 
 
-def _hang_up(accepting: "asyncio.Future[tuple[socket.socket, object]]") -> None:
+def _close_late_connection(accepting: "asyncio.Future[tuple[socket.socket, object]]") -> None:
     """Close a connection that was accepted at the moment when nobody wanted it any more."""
     if not accepting.cancelled() and accepting.exception() is None:
         accepting.result()[0].close()

@@ -17,7 +17,7 @@ def write_whole(path: str, content: bytes, mode: int) -> None:
     above, name = os.path.split(path)
     folder = os.open(above, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        with _beside(folder, 0o600) as (beside, file):
+        with _temporary_file(folder, 0o600) as (beside, file):
             _fill(file, content)
             os.fchmod(file, mode)
             os.rename(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -27,7 +27,7 @@ def write_whole(path: str, content: bytes, mode: int) -> None:
 
 def create(folder: int, name: str, content: bytes, mode: int = 0o666) -> None:
     """Create a new file. Raises FileExistsError if the name is taken, even if that happened a moment ago."""
-    with _beside(folder, mode) as (beside, file):  # the umask applies
+    with _temporary_file(folder, mode) as (beside, file):  # the umask applies
         _fill(file, content)
         os.fsync(file)
         move_to_free_name(folder, beside, folder, name)
@@ -35,7 +35,7 @@ def create(folder: int, name: str, content: bytes, mode: int = 0o666) -> None:
 
 def replace(folder: int, name: str, content: bytes, before: os.stat_result, check: Callable[[], None]) -> None:
     """Replace an existing file. `check` is called right before the rename, and raises if the file must stay."""
-    with _beside(folder, 0o600) as (beside, file):
+    with _temporary_file(folder, 0o600) as (beside, file):
         _fill(file, content)
         with suppress(PermissionError):  # the file belongs to another user who lets us write here
             os.fchown(file, before.st_uid, before.st_gid)
@@ -69,7 +69,7 @@ def _rename_if_free(folder: int, name: str, to_folder: int, to_name: str) -> Non
 
 
 @contextmanager
-def _beside(folder: int, mode: int) -> Generator[tuple[str, int]]:
+def _temporary_file(folder: int, mode: int) -> Generator[tuple[str, int]]:
     """A new temporary file with an unguessable name in `folder`. It is removed at the end unless it was renamed."""
     name = f".coder-{os.urandom(8).hex()}.tmp"
     file = os.open(name, _NEW, mode, dir_fd=folder)

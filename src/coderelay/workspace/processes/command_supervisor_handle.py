@@ -48,7 +48,7 @@ class SupervisorHandle:
 
     def is_alive(self) -> bool:
         if not self._gone.is_set() and self._process.poll() is not None:
-            self._bury()
+            self._clean_up_after_exit()
         return not self._gone.is_set()
 
     def take(self, command: LentDescriptors) -> None:
@@ -70,7 +70,7 @@ class SupervisorHandle:
             return
         self._process.kill()
         if not self._gone.is_set():
-            self._bury()
+            self._clean_up_after_exit()
         if self._is_wrapped:
             detail = self._last_words or "it does not start"
             raise CannotStart(program="the sandbox", cwd="/", what="sandbox", errno=ENOEXEC, detail=detail)
@@ -89,7 +89,7 @@ class SupervisorHandle:
             async with asyncio.timeout(seconds):
                 await self._gone.wait()
         if not self._gone.is_set():
-            self._bury()
+            self._clean_up_after_exit()
 
     def _hear(self) -> None:
         said = b""
@@ -102,9 +102,9 @@ class SupervisorHandle:
         if said:
             self._is_ready = True
         else:
-            self._bury()
+            self._clean_up_after_exit()
 
-    def _bury(self) -> None:
+    def _clean_up_after_exit(self) -> None:
         """Clean up after the supervisor. Its socket closed, so it is exiting; it is still killed, because a command
         may have closed the socket."""
         self._loop.remove_reader(self._control)

@@ -34,7 +34,7 @@ def end_command(mark: Mapping[str, str]) -> None:
 def end_orphans() -> None:
     """Kill every process whose mark names an owner that is not running any more."""
     own = os.environ.get(VARIABLE, "")
-    _end(lambda found: found != own and not _lives(found))
+    _end(lambda found: found != own and not _owner_is_running(found))
 
 
 def _end(is_wanted: Callable[[str], bool]) -> None:
@@ -80,7 +80,7 @@ def _mark_of(pid: int) -> str:
     return rest.partition(b"\0")[0].decode(errors="replace") if found else ""
 
 
-def _lives(mark: str) -> bool:
+def _owner_is_running(mark: str) -> bool:
     """Whether the owner in a mark is running. True also for a value that is not one of our marks."""
     pid, _, rest = mark.partition("-")
     started = rest.partition("-")[0]

@@ -82,7 +82,7 @@ def _in_folder(git: str, folders: Collection[str], tops: Sequence[str]) -> Itera
     for name in _CONFIGS:
         if os.path.lexists(path := os.path.join(git, name)):
             content = read_file(path)
-            instructions = (_sight(path),) if content is None else harmful_settings(content, git, tops)
+            instructions = (_description_of_other(path),) if content is None else harmful_settings(content, git, tops)
             yield GitAutorunFile(path, instructions, content, git)
     if os.path.lexists(path := os.path.join(git, "commondir")) and not _leads_to_own_repository(path, git, folders):
         yield _whole(path, git)
@@ -96,7 +96,9 @@ def _in_folder(git: str, folders: Collection[str], tops: Sequence[str]) -> Itera
             yield _whole(folder, git)
         elif os.path.lexists(path):
             content = read_file(path)
-            yield GitAutorunFile(path, (_sight(path),) if content is None else tuple(programs_in(content)), None, git)
+            yield GitAutorunFile(
+                path, (_description_of_other(path),) if content is None else tuple(programs_in(content)), None, git
+            )
 
 
 def _programs_of_todo(content: bytes) -> Iterator[str]:
@@ -213,11 +215,11 @@ def _hooks(folder: str) -> Iterator[str]:
 
 def _whole(path: str, git: str) -> GitAutorunFile:
     content = read_file(path)
-    instructions = _sight(path) if content is None else hashlib.sha256(content).hexdigest()
+    instructions = _description_of_other(path) if content is None else hashlib.sha256(content).hexdigest()
     return GitAutorunFile(path, (instructions,), content, git)
 
 
-def _sight(path: str) -> str:
+def _description_of_other(path: str) -> str:
     """Describe something that is not a small file: the target of a link, or else its type, inode and change time."""
     with suppress(OSError):
         return f"link to {os.readlink(path)}"

@@ -71,7 +71,7 @@ class GitSearch:
                 seen[path] = found
                 waiting += found.folders
                 if found.links:
-                    waiting += (target for link in found.links if (target := self._led_to(link)))
+                    waiting += (target for link in found.links if (target := self._link_target_to_search(link)))
         self._known = seen
         folders = [path for path, each in seen.items() if each.is_git]
         entries = [entry for each in seen.values() for entry in each.entries]
@@ -96,10 +96,10 @@ class GitSearch:
         mark = (state.st_dev, state.st_ino, state.st_ctime_ns) if is_settled else None
         within = tuple([os.path.join(path, name) for name in folders])
         entries = tuple([os.path.join(path, name) for name in gits])
-        linked = tuple([link for name in links if self._led_to(link := os.path.join(path, name))])
+        linked = tuple([link for name in links if self._link_target_to_search(link := os.path.join(path, name))])
         return _Seen(mark, within, is_git, entries, linked)
 
-    def _led_to(self, link: str) -> str | None:
+    def _link_target_to_search(self, link: str) -> str | None:
         """Return the real path of a link's target if commands can write it and it is not searched anyway: a `lent`
         place, or the objects of a repository. A plain link within the searched folders can reach such a place only
         through another link, which is found by itself; the many links of package managers are plain."""

@@ -109,7 +109,7 @@ class Sandbox:
             cache = cache_folder(self._coder_home, self.folders[0], self._environment)
         except OSError as error:
             raise self._cannot_start(error) from error
-        self._wind_clock()
+        self._restart_idle_timer()
         caches = cache_environment(cache, self._environment, network=network)
         temporary = _TEMPORARY if self.backend == "bubblewrap" else confined.temporary
         told = {name: value for name, value in self._environment.items() if name != _HIDDEN_FOLDER}
@@ -228,7 +228,7 @@ class Sandbox:
             program="the sandbox", cwd=self.folders[0], what="sandbox", errno=error.errno or 0, detail=str(error)
         )
 
-    def _wind_clock(self) -> None:
+    def _restart_idle_timer(self) -> None:
         if self._clock is not None:
             self._clock.cancel()
         self._clock = asyncio.get_running_loop().call_later(self._idle_seconds, self._rest)
@@ -243,7 +243,7 @@ class Sandbox:
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
         if self._current or self._left:
-            self._wind_clock()
+            self._restart_idle_timer()
 
     async def _end(self, confined: set["_Confined"]) -> None:
         await asyncio.gather(*(each.close() for each in confined))

@@ -18,7 +18,7 @@ def begin_index(shadow: ShadowRepository) -> list[bytes]:
     shadow.copy_index("index")
     try:
         _copy_trees(shadow)
-        _distrust(shadow)
+        _invalidate_entries(shadow)
     except GitFailed:  # the index is damaged, or was written by a newer git
         shadow.git.cancellation.check()
         shadow.forget_index()
@@ -54,7 +54,7 @@ def borrow_index(shadow: ShadowRepository) -> None:
             shadow.reader.run("read-tree", head)
 
 
-def _distrust(shadow: ShadowRepository) -> None:
+def _invalidate_entries(shadow: ShadowRepository) -> None:
     """Clear the stat data of some entries, so that git reads their files again. That is needed where git was told not
     to look (assume-unchanged, sparse), and where a conversion or filter was applied on the way into the index: then
     sizes differ."""

@@ -100,7 +100,7 @@ class ShadowRepository:
             self._configure(exact)
         self._follow_work_tree()
         self._write("info/exclude", self._rules(hidden))
-        self._write("info/attributes", _EXACT if exact else self._theirs("attributes"))
+        self._write("info/attributes", _EXACT if exact else self._person_git_file("attributes"))
 
     def copy_index(self, name: str) -> str:
         """Copy the person's index into our folder. Its time is kept: git trusts files older than the index."""
@@ -178,7 +178,7 @@ class ShadowRepository:
         """The ignore rules of the person, of the repository, and ours, in this order: the last match counts."""
         persons = read_regular(os.fsdecode(self.remembered("excludes")), _MOST_RULES) or b""
         usual = _USUALLY_IGNORED if self.repository.alone else b""
-        return usual + persons + b"\n" + self._theirs("exclude") + _rule_for(hidden, self.repository.root)
+        return usual + persons + b"\n" + self._person_git_file("exclude") + _rule_for(hidden, self.repository.root)
 
     def _excludes(self, persons: Mapping[str, str]) -> str:
         home = self._source.get("HOME", "/")
@@ -186,7 +186,7 @@ class ShadowRepository:
         named = persons.get("core.excludesfile", default)
         return os.path.join(home, named.removeprefix("~/"))
 
-    def _theirs(self, name: str) -> bytes:
+    def _person_git_file(self, name: str) -> bytes:
         found = read_regular(os.path.join(self.repository.common, "info", name), _MOST_RULES) or b""
         return found + b"\n" if found else b""
 

@@ -24,12 +24,12 @@ def instruction_notes(cwd: str, home: str, seen: Collection[str], window: int, r
     most = min(_BYTES, int(window * _SHARE))
     notes = [_note(None, home, "~/.coder/", most)]
     top = repository or cwd
-    for folder in [*_down_to(top, cwd), *_below(cwd, list(seen)[-_LOOKED_AT:])]:
+    for folder in [*_folders_from_root_to(top, cwd), *_below(cwd, list(seen)[-_LOOKED_AT:])]:
         notes.append(_note(top, folder, os.path.relpath(folder, cwd) + "/", most))
     return [note for note in notes if note is not None]
 
 
-def _down_to(top: str, cwd: str) -> list[str]:
+def _folders_from_root_to(top: str, cwd: str) -> list[str]:
     folders = [cwd]
     while folders[-1] != top:
         folders.append(os.path.dirname(folders[-1]))

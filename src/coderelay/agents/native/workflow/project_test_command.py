@@ -88,14 +88,14 @@ def _choice_for(files: ProjectFolder, path: str) -> CheckCommand | None:
 
 def _marked(files: ProjectFolder, path: str) -> Iterator[tuple[str, ProjectKind]]:
     """The projects that contain a file, innermost first."""
-    for folder in _upwards(dirname(path)):
+    for folder in _folder_and_parents(dirname(path)):
         names = files.names(folder)
         for kind in KINDS:
             if any(marker in names for marker in kind.markers):
                 yield folder, kind
 
 
-def _upwards(folder: str) -> Iterator[str]:
+def _folder_and_parents(folder: str) -> Iterator[str]:
     """All folders from this one up to the session's folder, or up to the root of the disk if it is outside the
     session's folder."""
     while folder not in ("", "/"):
@@ -118,7 +118,7 @@ def _choice(files: ProjectFolder, folder: str, kind: ProjectKind) -> CheckComman
 
 def _gradle(files: ProjectFolder, folder: str) -> CheckCommand:
     """The gradlew script of a project is usually in its topmost folder."""
-    for above in _upwards(folder):
+    for above in _folder_and_parents(folder):
         if "gradlew" in files.names(above):
             return CheckCommand("./gradlew test", above)
     return CheckCommand("gradle test", folder)
@@ -149,7 +149,7 @@ def _is_real(script: object) -> bool:
 
 
 def _package_manager(files: ProjectFolder, folder: str, package: Package) -> str:
-    for above in _upwards(folder):
+    for above in _folder_and_parents(folder):
         names = files.names(above)
         if lock := next((lock for lock in _LOCKS if lock in names), None):
             return _LOCKS[lock]

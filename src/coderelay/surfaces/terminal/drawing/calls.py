@@ -192,7 +192,7 @@ def _exit_code(outcome: Outcome) -> int | None:
 def _body(need: Need, outcome: Outcome, width: int, shortening: Shortening, *, asked: bool) -> list[str]:
     match outcome:
         case Finished():
-            return _brought(need, outcome, width, shortening, asked=asked)
+            return _result_lines(need, outcome, width, shortening, asked=asked)
         case Failed():
             first, _, rest = outcome.message.partition("\n")
             text = outcome.message if outcome.summary and outcome.summary != first else rest
@@ -204,7 +204,7 @@ def _body(need: Need, outcome: Outcome, width: int, shortening: Shortening, *, a
             return []
 
 
-def _brought(need: Need, outcome: Finished, width: int, shortening: Shortening, *, asked: bool) -> list[str]:
+def _result_lines(need: Need, outcome: Finished, width: int, shortening: Shortening, *, asked: bool) -> list[str]:
     if need.diff:
         return [] if asked else shortening.other(behind_bar(drawn_diff(need.diff, within(width))))
     if need.plan is not None:

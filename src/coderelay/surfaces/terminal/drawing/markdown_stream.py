@@ -46,7 +46,10 @@ class MarkdownStream:
         rest = without_wide_joins(visible(self._arriving.rest[-2 * width * rows :]))
         if self._code is not None:
             return last_rows([self._code.preview(rest)] if rest else [], width, rows)
-        lines = [*map(without_wide_joins, self._blocks.last_lines(2 * rows)), *([_mended(rest)] if rest else [])]
+        lines = [
+            *map(without_wide_joins, self._blocks.last_lines(2 * rows)),
+            *([_with_markup_closed(rest)] if rest else []),
+        ]
         if not lines:
             return ""
         from coderelay.surfaces.terminal.drawing.markdown_block import drawn_block  # loaded with the first answer
@@ -82,7 +85,7 @@ class MarkdownStream:
                 return ["", *drawn] if block.apart else drawn
 
 
-def _mended(line: str) -> str:
+def _with_markup_closed(line: str) -> str:
     """Close open code and bold markup in an incomplete line, so that it looks as it will when it is complete."""
     if line.count("`") % 2:
         return f"{line}`"

@@ -36,10 +36,10 @@ def _final(line: str) -> str:
     """What a line shows after its carriage returns and backspaces."""
     parts = [part for part in line.split("\r") if _SEQUENCE.sub("", part).strip(" ")]
     last = parts[-1] if parts else ""
-    return _struck_over(last) if "\b" in last else last
+    return _apply_backspaces(last) if "\b" in last else last
 
 
-def _struck_over(line: str) -> str:
+def _apply_backspaces(line: str) -> str:
     kept: list[str] = []
     for character in line:
         if character != "\b":

@@ -24,13 +24,13 @@ class Focus:
         self.is_known = False
         self.is_here = True
         self.bindings = KeyBindings()
-        self.bindings.add(_CAME)(self._came)
-        self.bindings.add(_WENT)(self._went)
+        self.bindings.add(_CAME)(self._on_focus_in)
+        self.bindings.add(_WENT)(self._on_focus_out)
 
-    def _came(self, _: KeyPressEvent) -> None:
+    def _on_focus_in(self, _: KeyPressEvent) -> None:
         self.is_known = self.is_here = True
 
-    def _went(self, _: KeyPressEvent) -> None:
+    def _on_focus_out(self, _: KeyPressEvent) -> None:
         self.is_known, self.is_here = True, False
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from coderelay.config.settings import McpServerConfig
-from coderelay.config.trust_records_file import trust, wishes
+from coderelay.config.trust_records_file import settings_needing_trust, trust
 from tests.config.config_files import Places
 
 SERVERS = {
@@ -33,7 +33,7 @@ def test_x36_its_servers_count_once_the_folder_is_trusted(tmp_path: Path) -> Non
     assert before.settings.mcp_servers == {}
     assert list(before.untrusted) == ["mcp_servers.files", "mcp_servers.web"]
     assert before.files == (str(places.folder / ".mcp.json"),)
-    assert wishes(str(places.home), str(places.folder))["mcp_servers.files"] == SERVERS["files"]
+    assert settings_needing_trust(str(places.home), str(places.folder))["mcp_servers.files"] == SERVERS["files"]
     found = trusted(places)
     assert found["files"] == McpServerConfig(command="npx", args=("-y", "files"), env={"ROOT": "${HOME}"})
     assert found["web"] == McpServerConfig(url="https://mcp.example.org/mcp", headers={"X-Key": "${KEY:-none}"})

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from coderelay.config.trust_records_file import trust, untrust, wishes
+from coderelay.config.trust_records_file import settings_needing_trust, trust, untrust
 from coderelay.protocol.errors import BadInput
 from tests.config.config_files import Places
 
@@ -102,7 +102,7 @@ def test_x36_trust_is_for_one_real_folder(places: Places, tmp_path: Path) -> Non
 
 
 def test_x36_only_what_was_seen_is_trusted(places: Places) -> None:
-    seen = wishes(str(places.home), str(places.write(folder=LOOSE).folder))
+    seen = settings_needing_trust(str(places.home), str(places.write(folder=LOOSE).folder))
     places.write(folder=LOOSE | {"hooks": {"Stop": ["evil"]}})
     with pytest.raises(BadInput, match="was changed just now"):
         trust(str(places.home), str(places.folder), seen)

@@ -20,7 +20,7 @@ class LoopLine:
     """In this process: whatever is asked after the greeting is answered with `answers`, in as many messages as they
     are. The request has the id 2. Answers of ours are never read."""
 
-    last_words = ""
+    last_error_output = ""
 
     def __init__(self, answers: list[bytes]) -> None:
         self._answers = answers

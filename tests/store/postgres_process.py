@@ -50,7 +50,7 @@ def create(name: str) -> None:
 def append_forever(url: str, round_: str) -> None:
     """Says each append that was acknowledged. Ends only by being killed."""
 
-    async def insist(store: PostgresStore, session: SessionId) -> None:
+    async def append_until_accepted(store: PostgresStore, session: SessionId) -> None:
         head = (await store.heads([session])).get(session, 0)
         number = 0
         while True:
@@ -64,15 +64,15 @@ def append_forever(url: str, round_: str) -> None:
         store = PostgresStore(url, SessionRows())
         async with asyncio.TaskGroup() as group:
             for number in range(4):
-                group.create_task(insist(store, SessionId(f"s{number}")))
+                group.create_task(append_until_accepted(store, SessionId(f"s{number}")))
 
     asyncio.run(all_sessions())
 
 
-def contend(url: str, name: str, count: str) -> None:
+def append_once_at_head(url: str, name: str, count: str) -> None:
     """Gets its prompts in, whoever else writes to the same session."""
 
-    async def insist(store: PostgresStore) -> None:
+    async def append_until_accepted(store: PostgresStore) -> None:
         head = 0
         for number in range(int(count)):
             while True:
@@ -87,7 +87,7 @@ def contend(url: str, name: str, count: str) -> None:
         await store.heads([])
         _say("ready")
         await asyncio.to_thread(sys.stdin.readline)
-        await insist(store)
+        await append_until_accepted(store)
         await store.close()
 
     asyncio.run(use())
@@ -112,4 +112,4 @@ def _say(line: str) -> None:
 
 
 if __name__ == "__main__":
-    {each.__name__: each for each in (create, append_forever, contend, own)}[sys.argv[1]](*sys.argv[2:])
+    {each.__name__: each for each in (create, append_forever, append_once_at_head, own)}[sys.argv[1]](*sys.argv[2:])

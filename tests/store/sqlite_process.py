@@ -51,7 +51,7 @@ def create(name: str) -> None:
 def append_forever(path: str, round_: str) -> None:
     """Says each append that was acknowledged. Ends only by being killed."""
 
-    async def insist(store: SqliteStore, session: SessionId) -> None:
+    async def append_until_accepted(store: SqliteStore, session: SessionId) -> None:
         head = (await store.heads([session])).get(session, 0)
         number = 0
         while True:
@@ -65,15 +65,15 @@ def append_forever(path: str, round_: str) -> None:
         store = SqliteStore(path, SessionRows())
         async with asyncio.TaskGroup() as group:
             for number in range(4):
-                group.create_task(insist(store, SessionId(f"s{number}")))
+                group.create_task(append_until_accepted(store, SessionId(f"s{number}")))
 
     asyncio.run(all_sessions())
 
 
-def contend(path: str, name: str, count: str) -> None:
+def append_once_at_head(path: str, name: str, count: str) -> None:
     """Gets its prompts in, whoever else writes to the same session."""
 
-    async def insist(store: SqliteStore) -> None:
+    async def append_until_accepted(store: SqliteStore) -> None:
         head = 0
         for number in range(int(count)):
             while True:
@@ -87,7 +87,7 @@ def contend(path: str, name: str, count: str) -> None:
         store = SqliteStore(path, SessionRows())
         _say("ready")
         sys.stdin.readline()
-        await insist(store)
+        await append_until_accepted(store)
         await store.close()
 
     asyncio.run(use())
@@ -130,6 +130,6 @@ def _say(line: str) -> None:
 
 
 if __name__ == "__main__":
-    {each.__name__: each for each in (hold, create, append_forever, contend, use_read_only)}[sys.argv[1]](
+    {each.__name__: each for each in (hold, create, append_forever, append_once_at_head, use_read_only)}[sys.argv[1]](
         *sys.argv[2:]
     )

@@ -8,7 +8,7 @@ from coderelay.store.postgres.store import PostgresStore
 from coderelay.testing.store_suite import summary_of
 from tests.house import story
 from tests.postgres_server import PrivateServer, rows
-from tests.store.postgres_process import append_forever, contend, create, hear, start, tell
+from tests.store.postgres_process import append_forever, append_once_at_head, create, hear, start, tell
 
 pytest_plugins = ["tests.postgres"]
 
@@ -31,7 +31,7 @@ def test_eight_processes_make_the_same_log_at_once(postgres: PrivateServer) -> N
 
 @story
 async def test_three_processes_contend_for_one_session(database: str) -> None:
-    processes = [start(contend, database, name, 60) for name in "abc"]
+    processes = [start(append_once_at_head, database, name, 60) for name in "abc"]
     assert [hear(process) for process in processes] == ["ready"] * 3
     for process in processes:
         tell(process, "go")

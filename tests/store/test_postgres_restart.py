@@ -111,7 +111,7 @@ async def test_what_was_acknowledged_survives_a_server_that_stops_at_once(
     acknowledged: dict[SessionId, list[str]] = {SessionId(f"s{number}"): [] for number in range(6)}
     done = asyncio.Event()
 
-    async def insist(session: SessionId, texts: list[str]) -> None:
+    async def append_until_accepted(session: SessionId, texts: list[str]) -> None:
         await store.append(session, 0, [created()])
         while not done.is_set():
             text = f"{session} {len(texts)}"
@@ -121,7 +121,7 @@ async def test_what_was_acknowledged_survives_a_server_that_stops_at_once(
 
     async with asyncio.TaskGroup() as group:
         for session, texts in acknowledged.items():
-            group.create_task(insist(session, texts))
+            group.create_task(append_until_accepted(session, texts))
         for _ in range(3):
             so_far = sum(map(len, acknowledged.values()))
             await until(lambda so_far=so_far: sum(map(len, acknowledged.values())) >= so_far + 100)

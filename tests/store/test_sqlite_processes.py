@@ -14,7 +14,7 @@ from coderelay.store.sqlite.store import SqliteStore
 from coderelay.testing.store_suite import created, write
 from tests.store.plain_sqlite_reader import is_whole, rows, tables
 from tests.store.sample_database import use
-from tests.store.sqlite_process import append_forever, contend, create, start
+from tests.store.sqlite_process import append_forever, append_once_at_head, create, start
 
 
 def test_processes_that_create_the_same_database_at_once_all_succeed(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_processes_that_create_the_same_database_at_once_all_succeed(tmp_path: P
 def test_processes_that_write_to_one_session_all_get_in(tmp_path: Path) -> None:
     path = tmp_path / "sessions.db"
     use(path, lambda store: store.append(SessionId("other"), 0, [created()]))
-    processes = [start(contend, path, f"p{number}", 60) for number in range(3)]
+    processes = [start(append_once_at_head, path, f"p{number}", 60) for number in range(3)]
     assert {_line(each) for each in processes} == {"ready"}
     for each in processes:
         _tell(each, "go")

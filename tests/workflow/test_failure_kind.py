@@ -5,7 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.agents.native.workflow.verification_failure_cause import CheckRun, Trouble, run_of, trouble_of
+from coderelay.agents.native.workflow.verification_failure_cause import (
+    CheckRun,
+    Trouble,
+    environment_failure_of,
+    run_of,
+)
 from coderelay.protocol.calls import CommandEnd, Denied, Failed, Finished, Stopped, Unknown
 from tests.house import story
 from tests.tools.toolbox_scene import lay_out, scene
@@ -67,20 +72,22 @@ NPM = "npm test -- --watch=false"
     ],
 )
 def test_c43_what_is_the_machines_fault(command: str, code: int, output: str, trouble: Trouble | None) -> None:
-    assert trouble_of(CheckRun(code, output), command, ["shop/main.py", "lib/x.js"]) == trouble
+    assert environment_failure_of(CheckRun(code, output), command, ["shop/main.py", "lib/x.js"]) == trouble
 
 
 def test_c43_a_check_that_did_not_end_by_itself_is_not_tried_again() -> None:
-    assert trouble_of(CheckRun("too slow", "collecting ..."), PYTEST) == "too slow"
-    assert trouble_of(CheckRun("not run"), PYTEST) == "not run"
-    assert trouble_of(CheckRun("too slow", "not ok 1 - adds"), NPM) is None
+    assert environment_failure_of(CheckRun("too slow", "collecting ..."), PYTEST) == "too slow"
+    assert environment_failure_of(CheckRun("not run"), PYTEST) == "not run"
+    assert environment_failure_of(CheckRun("too slow", "not ok 1 - adds"), NPM) is None
 
 
 def test_c42_a_long_output_is_judged_by_its_ends() -> None:
     noise = "all is well\n" * 100_000
-    assert trouble_of(CheckRun(1, f"{noise}1 failed, 3 passed"), PYTEST) is None
-    assert trouble_of(CheckRun(1, f"{noise}PermissionError: Permission denied"), PYTEST) == "not permitted"
-    assert trouble_of(CheckRun(1, f"dial tcp: no such host\n{noise}"), "go test ./...") == "no network"
+    assert environment_failure_of(CheckRun(1, f"{noise}1 failed, 3 passed"), PYTEST) is None
+    assert (
+        environment_failure_of(CheckRun(1, f"{noise}PermissionError: Permission denied"), PYTEST) == "not permitted"
+    )
+    assert environment_failure_of(CheckRun(1, f"dial tcp: no such host\n{noise}"), "go test ./...") == "no network"
 
 
 def test_c42_a_recorded_call_carries_how_the_check_ended() -> None:
@@ -156,7 +163,7 @@ async def test_c42_c43_real_runs_of_pytest(
     lay_out(tmp_path, files)
     async with scene(tmp_path, path=f"{Path(sys.executable).parent}:/usr/bin:/bin") as folder:
         run = run_of(await folder.outcome("bash", command=PYTEST))
-    assert (run.ended == 0, trouble_of(run, PYTEST, [edited])) == (passed, trouble), run
+    assert (run.ended == 0, environment_failure_of(run, PYTEST, [edited])) == (passed, trouble), run
 
 
 @pytest.mark.parametrize("command", ["go test ./...", "cargo test", "mvn -q test", "gradle test", "./gradlew test"])
@@ -164,7 +171,7 @@ async def test_c42_c43_real_runs_of_pytest(
 async def test_c43_a_tool_that_is_not_installed_is_the_machines_fault(tmp_path: Path, command: str) -> None:
     async with scene(tmp_path, path=str(tmp_path)) as folder:
         run = run_of(await folder.outcome("bash", command=command))
-    assert trouble_of(run, command) == "tool missing", run
+    assert environment_failure_of(run, command) == "tool missing", run
 
 
 @story
@@ -173,4 +180,4 @@ async def test_c43_a_check_without_end_is_the_machines_fault(tmp_path: Path) -> 
     (tmp_path / "gradlew").chmod(0o755)
     async with scene(tmp_path) as folder:
         run = run_of(await folder.outcome("bash", command="./gradlew test", timeout=0.3))
-    assert trouble_of(run, "./gradlew test") == "too slow"
+    assert environment_failure_of(run, "./gradlew test") == "too slow"

@@ -142,7 +142,7 @@ class SessionCommands:
         if rest and not command.hint:
             raise BadInput(t("/{name} takes no arguments", name=slash.name), command.help)
         if not rest and command.needs_arguments:
-            raise here.misused()
+            raise here.usage_error()
         return await command.run(here, rest)
 
 

@@ -22,7 +22,7 @@ def mine(mine: Any, theirs: Any) -> Any:
     return mine
 
 
-def mine_if_set(mine: Any, theirs: Any) -> Any:
+def person_value_if_set(mine: Any, theirs: Any) -> Any:
     return mine or theirs
 
 
@@ -72,7 +72,7 @@ RULES: dict[str, tuple[Rule, Rule]] = {
     "workflow.require_todo_for_complex": (only_on, theirs),
     "workflow.auto_verify_after_edit": (only_off, theirs),
     "workflow.max_verify_attempts": (lower, theirs),
-    "workflow.verify_commands": (mine_if_set, theirs),  # commands not on the list of known ones never run
+    "workflow.verify_commands": (person_value_if_set, theirs),  # commands not on the list of known ones never run
     "compaction.threshold": (at_least(0.5), theirs),
     "compaction.keep": (at_least(2), theirs),
     "tools.disabled": (both, both),

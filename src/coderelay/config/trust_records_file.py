@@ -34,7 +34,7 @@ class TrustRecords(Struct, frozen=True, omit_defaults=True):
     broad: tuple[str, ...] = ()
 
 
-def wishes(home: str, folder: str) -> dict[str, Any]:
+def settings_needing_trust(home: str, folder: str) -> dict[str, Any]:
     """The keys of the folder's file that loosen something, as written there, trusted or not."""
     layered = folder_settings(home, folder, person_settings(home) or Settings())
     return {} if layered is None else layered.needs_trust
@@ -55,7 +55,7 @@ def trust(
 ) -> None:
     """From now on the folder's loosening keys count, and so do these `texts` as long as they do not change. Raises
     BadInput if the keys are no longer those that the person has `seen`."""
-    wanted = wishes(home, folder)
+    wanted = settings_needing_trust(home, folder)
     if seen is not None and seen != wanted:
         raise BadInput(f"{display_path(folder_file(folder))} was changed just now", "Review it again.")
     real = os.path.realpath(folder)

@@ -116,12 +116,12 @@ class BlockingAgent:
                 case Uses(commands):
                     async with asyncio.TaskGroup() as group:
                         for command in commands:
-                            if not memory.is_done_with(command):
+                            if not memory.has_handled(command):
                                 group.create_task(self._use(turn, program, command, asks=not step.unasked))
-                        if step.wonders and not memory.is_done_with(step.wonders):
+                        if step.wonders and not memory.has_handled(step.wonders):
                             group.create_task(self._ask_question(turn, program, step.wonders))
                 case Wonders(question):
-                    if not memory.is_done_with(question):
+                    if not memory.has_handled(question):
                         await self._ask_question(turn, program, question)
                 case Attaches(agent_session_id):
                     await turn.attach(agent_session_id, "its-model", ("Bash",))
@@ -199,7 +199,7 @@ class _Memory:
     def has_said(self, text: str) -> bool:
         return _take(self._said, text)
 
-    def is_done_with(self, subject: str) -> bool:
+    def has_handled(self, subject: str) -> bool:
         return _take(self._done, subject)
 
 

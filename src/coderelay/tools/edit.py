@@ -16,8 +16,8 @@ from coderelay.tools.editing.file_changes import (
     current_content,
     current_on_disk,
     make,
-    quoting,
     summary_of,
+    without_hidden_quotations,
 )
 from coderelay.tools.editing.text_encoding import PlainLines, lines_of, text_file
 from coderelay.workspace.files.confined_files import FileContent
@@ -102,7 +102,7 @@ def _change(arguments: EditArguments, before: FileContent | None, workspace: Wor
     file = text_file(before.data)
     if file is None:
         raise ToolFailed(say("{path} is a binary file", path=shown))
-    with quoting(path, workspace):
+    with without_hidden_quotations(path, workspace):
         text, places = replaced(file.text, arguments, shown)
     try:
         return FileEdit(path, before, file.encode(text)), places
@@ -136,7 +136,7 @@ def replaced(text: str, arguments: EditArguments, shown: str) -> tuple[str, int]
     pieces: list[str] = []
     done = 0
     for at in places:
-        pieces += [text[done : plain.place(at)], plain.like_here(arguments.new, at, at + len(old))]
+        pieces += [text[done : plain.place(at)], plain.with_line_endings_of(arguments.new, at, at + len(old))]
         done = plain.place(at + len(old))
     return "".join([*pieces, text[done:]]), len(places)
 

@@ -16,8 +16,8 @@ from coderelay.tools.editing.file_changes import (
     current_content,
     current_on_disk,
     make,
-    quoting,
     summary_of,
+    without_hidden_quotations,
 )
 from coderelay.tools.editing.text_encoding import TextFile, text_file
 from coderelay.workspace.files.confined_files import FileContent
@@ -122,7 +122,7 @@ def _changes(
         if patch.to and (now[patch.to] is not None or locate(patch.to) in changes):
             raise ToolFailed(say("{path} already exists, so nothing can be moved there", path=patch.to))
         so_far = earlier.after if earlier is not None else before and before.data
-        with quoting(path, workspace):
+        with without_hidden_quotations(path, workspace):
             after = _patched(patch, so_far, workspace.disk.relative(path))
         to = locate(patch.to) if patch.to else earlier.to if earlier is not None else ""
         changes[path] = FileEdit(path, before, after, to)

@@ -21,7 +21,7 @@ class VerificationSettings(Struct, frozen=True):
     commands: tuple[str, ...] = ()
 
     @property
-    def most_runs(self) -> int:
+    def max_verification_runs(self) -> int:
         """How often a check may run. The configuration can only lower this limit."""
         return 1 + min(MOST_RETRIES, self.attempts)
 

@@ -42,7 +42,7 @@ async def rewind(here: Context, many: str) -> str | RewoundTurns:
     if not many:
         return _listed(await here.client.get(ListTurns(here.session)))
     if not many.isdecimal() or int(many) < 1:
-        raise here.misused()
+        raise here.usage_error()
     turns = await here.client.get(ListTurns(here.session, limit=int(many)))
     if int(many) > len(turns):
         raise BadInput(t("turns that can be undone: {there}; /rewind lists them", there=len(turns)))

@@ -14,7 +14,7 @@ async def output(here: Context, lines: str) -> OutputLines:
     if lines in _ALL:
         return OutputLines(0)
     if not lines.isascii() or not lines.isdecimal() or int(lines) > _MOST:
-        raise here.misused()
+        raise here.usage_error()
     return OutputLines(int(lines))
 
 

@@ -90,5 +90,5 @@ class Context(Struct):
     commands: tuple[SlashCommand, ...]
     command: SlashCommand
 
-    def misused(self) -> BadInput:
+    def usage_error(self) -> BadInput:
         return BadInput(t("usage: {usage}", usage=self.command.help))

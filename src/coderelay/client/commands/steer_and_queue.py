@@ -27,7 +27,7 @@ async def queue(here: Context, rest: str) -> str:
     if not action:
         return "\n".join(_listed(waiting)) or t("nothing is queued")
     if action not in ("edit", "drop"):
-        raise here.misused()
+        raise here.usage_error()
     number, _, text = more.strip().partition(" ")
     prompt = _numbered(waiting, number)
     if action == "drop":

@@ -24,7 +24,7 @@ async def tasks(here: Context, rest: str) -> str:
         lines = map(_task_line, range(1, len(children) + 1), children)
         return "\n".join(lines) or t("no subagent tasks")
     if action != "stop" or not number.strip().isdecimal():
-        raise here.misused()
+        raise here.usage_error()
     place = int(number)
     if not 1 <= place <= len(children):
         raise BadInput(t("no task {number}; /tasks lists them", number=place))
@@ -44,7 +44,7 @@ async def background(here: Context, rest: str) -> str:
         rows = await here.client.get(ListBackground(here.session))
         return "\n".join(map(background_line, rows)) or t("no background commands")
     if action != "stop" or not number.strip():
-        raise here.misused()
+        raise here.usage_error()
     wanted = BackgroundId(number.strip())
     stop = StopBackground(session=here.session, background=wanted, by=here.by)
     done = isinstance(await here.client.send(stop), Accepted)

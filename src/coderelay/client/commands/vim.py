@@ -7,7 +7,7 @@ from coderelay.protocol.bilingual_text import Localized
 
 async def vim(here: Context, wanted: str) -> ViKeys:
     if wanted not in ("", "on", "off"):
-        raise here.misused()
+        raise here.usage_error()
     return ViKeys(None if not wanted else wanted == "on")
 
 

@@ -45,7 +45,7 @@ class History:
             turn.mark()
         return b"[%b]" % b",".join(turn.encode() for turn in turns)
 
-    def loop_has_thought(self, messages: Sequence[Message]) -> bool:
+    def tool_loop_begins_with_thinking(self, messages: Sequence[Message]) -> bool:
         """Whether the model's first message since a person spoke begins with a thought of this model; true without a
         message."""
         begun = len(messages)

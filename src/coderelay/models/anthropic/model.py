@@ -85,7 +85,9 @@ class Anthropic:
                 return {"thinking": thinking, "output_config": {"effort": level}}
             case "effort":
                 return {"output_config": {"effort": level}}
-            case "budget" if card.output > _LEAST_BUDGET and self._history.loop_has_thought(request.messages):
+            case "budget" if card.output > _LEAST_BUDGET and self._history.tool_loop_begins_with_thinking(
+                request.messages
+            ):
                 budget = max(_LEAST_BUDGET, min(_BUDGETS[level], card.output * 3 // 4))
                 return {"thinking": {"type": "enabled", "budget_tokens": budget}}
             case _:

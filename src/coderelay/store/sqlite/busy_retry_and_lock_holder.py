@@ -95,7 +95,7 @@ def _is_stopped(pid: int) -> bool:
     return False
 
 
-def patiently(action: Callable[[], T], lock_seconds: float) -> T:
+def retry_while_busy(action: Callable[[], T], lock_seconds: float) -> T:
     """Retry while the database is busy. Short random pauses give each of several writing processes its turn within a
     few milliseconds."""
     deadline = time.monotonic() + lock_seconds

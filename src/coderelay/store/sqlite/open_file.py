@@ -12,7 +12,7 @@ from coderelay.protocol.errors import (
     StoreReadOnly,
 )
 from coderelay.protocol.translatable import say
-from coderelay.store.sqlite.busy_retry_and_lock_holder import patiently
+from coderelay.store.sqlite.busy_retry_and_lock_holder import retry_while_busy
 from coderelay.store.sqlite.error_translation import RESTORE_HINT, UNCHANGED, failure
 from coderelay.store.sqlite.migrations import check_version, migrate
 
@@ -65,7 +65,7 @@ def _prepare(connection: sqlite3.Connection, path: str, lock_seconds: float) -> 
 def _switch_to_wal(connection: sqlite3.Connection, lock_seconds: float) -> str:
     """SQLite does not wait by itself when several processes switch a new file to WAL at the same moment."""
     pragma = "PRAGMA journal_mode = WAL"
-    (journal,) = patiently(lambda: connection.execute(pragma).fetchone(), lock_seconds)
+    (journal,) = retry_while_busy(lambda: connection.execute(pragma).fetchone(), lock_seconds)
     return journal
 
 

@@ -157,7 +157,7 @@ async def _use(here: Here) -> Told:
     if chosen is None:
         raise BadInput(localize(_NO_SUCH))
     await here.chat.bind(chosen.id, here.message, here.key, cursor=chosen.head)
-    await here.chat.records.want_shown(chosen.id)
+    await here.chat.records.request_presentation(chosen.id)
     here.chat.woken(chosen.id)
     return localize(_USED), chosen.title or chosen.last_prompt or chosen.id
 

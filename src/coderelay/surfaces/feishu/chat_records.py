@@ -85,7 +85,7 @@ class ChatRecords:
     async def point(self, key: ChatKey, pointer: CurrentSession) -> None:
         await self._put(_pointer(key), pointer)
 
-    async def point_instead_of(self, pointer: CurrentSession, key: ChatKey, other: CurrentSession) -> bool:
+    async def replace_current_session(self, pointer: CurrentSession, key: ChatKey, other: CurrentSession) -> bool:
         """Replace the pointer of a chat if it still is `pointer`. Returns whether it was replaced."""
         entry = await self._key_values.read(_pointer(key))
         now = CurrentSession() if entry is None else msgspec.json.decode(entry.value, type=CurrentSession)
@@ -139,7 +139,7 @@ class ChatRecords:
         """Whether `name` is recorded for the first time, for actions that must happen only once."""
         return await self._key_values.write(Change(f"chat.once/{name}", b"{}", 0)) != 0
 
-    async def want_shown(self, session: SessionId) -> None:
+    async def request_presentation(self, session: SessionId) -> None:
         """Ask the presenting bot to show this session: it belongs to a chat now, and no event in the log says so."""
         await self._key_values.write(Change(WANTED + session, b""))
 

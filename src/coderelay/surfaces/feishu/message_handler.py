@@ -151,7 +151,7 @@ class MessageHandler:
         """A session for a chat that has none; the one of another bot, if that has begun one at the same time."""
         pointer = await self.records.pointer(key)
         session = await self._create(message, pointer, message.text)
-        if not await self.records.point_instead_of(pointer, key, CurrentSession(session, pointer.folder)):
+        if not await self.records.replace_current_session(pointer, key, CurrentSession(session, pointer.folder)):
             other = await self.current(message, key)
             if other is not None and other.id != session:
                 await self.client.send(DeleteSession(session=session, by=person(message.sender)))

@@ -66,7 +66,7 @@ class SessionClient:
             # Read after the asks, so that the events which opened them come first: they are told in their place.
             head = (await self._client.get(ShowSession(self.session))).head
             if self._after >= head:
-                yield InStream(tuple(messages.not_told(asks)), is_caught_up=True)
+                yield InStream(tuple(messages.asks_without_event(asks)), is_caught_up=True)
                 if await self._is_at_rest():
                     return
             async for each in feed:
@@ -75,7 +75,7 @@ class SessionClient:
                 if made or seq:
                     yield InStream(made, seq)
                 if seq == head:
-                    yield InStream(tuple(messages.not_told(asks)), is_caught_up=True)
+                    yield InStream(tuple(messages.asks_without_event(asks)), is_caught_up=True)
                 if seq >= head and isinstance(each, Recorded) and _may_rest(each) and await self._is_at_rest():
                     return
 

@@ -143,7 +143,7 @@ class SessionUpdatesFromLog:
         self._needs: dict[CallId, Need] = {}
         self._writing: tuple[MessageId | None, str] = (None, "")
 
-    def not_told(self, asks: Iterable[tuple[SessionId, Ask]]) -> list[Message]:
+    def asks_without_event(self, asks: Iterable[tuple[SessionId, Ask]]) -> list[Message]:
         """The asks that no event has told: of subagents, or opened before the cursor."""
         left = [(session, ask) for session, ask in asks if ask.id not in self._closed]
         return [message for session, ask in left for message in self._asked(session, [ask])]

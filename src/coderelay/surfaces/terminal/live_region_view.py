@@ -56,7 +56,7 @@ class LiveRegionView:
         return self._menu[1]
 
     @property
-    def is_moving(self) -> bool:
+    def is_animated(self) -> bool:
         return self.busy_since is not None and not self._is_asked()
 
     def tail(self, width: int, rows: int) -> str:

@@ -39,13 +39,13 @@ class Notifier:
         took = time.monotonic() - self._begun_at
         self._is_busy = self._is_asking = False
         self._show()
-        if took >= _LONG_SECONDS and not self._screen.is_looked_at:
+        if took >= _LONG_SECONDS and not self._screen.has_focus:
             self._screen.ring(t("coder is done: {name}", name=self._name))
 
     def asked(self) -> None:
         self._is_asking = True
         self._show()
-        if not self._screen.is_looked_at:
+        if not self._screen.has_focus:
             self._screen.ring(t("coder needs your answer: {name}", name=self._name))
 
     def nothing_asked(self) -> None:

@@ -25,7 +25,7 @@ class OpenedRepl(Protocol):
 class PromptWhileOpening:
     """The start-up view of the screen. It looks like an empty session and queues what is sent."""
 
-    is_moving = False
+    is_animated = False
 
     def __init__(self, folder: str, first_prompt: str) -> None:
         self._folder = folder

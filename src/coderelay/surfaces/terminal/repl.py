@@ -69,7 +69,7 @@ class Repl:
         hint = t("? shortcuts · / commands · @ files · Shift+Tab changes the mode")
         told = self._opened.told if self._opened.is_known else (*self._opened.told, hint)
         await self._show(told, with_past=self._opened.is_known)
-        self._screen.equip(
+        self._screen.complete_startup(
             self._region,
             make_bindings(self, self._attachments, self._screen.lend),
             InputCompleter(SessionOffers(self._client, lambda: self._view.session)),
@@ -156,7 +156,7 @@ class Repl:
         if key == " ":
             return self._changed(menu.toggle())
         if self._view.ask_in_view() == asked.ask.id and menu.has_key(key):
-            seconds = max(_KEY_SECONDS, self._view.unseen_seconds())
+            seconds = max(_KEY_SECONDS, self._view.seconds_until_ask_counts_as_seen())
             self._deciding = asyncio.get_running_loop().call_later(seconds, self._decide, key, asked.ask.id)
         elif key.isdecimal():
             self._deciding = asyncio.get_running_loop().call_later(_KEY_SECONDS, self._mark, menu, key)
@@ -200,7 +200,7 @@ class Repl:
         if asked is None or menu is None or not len(menu):
             return False
         if self._view.ask_in_view() == asked.ask.id:
-            seconds = self._view.unseen_seconds()
+            seconds = self._view.seconds_until_ask_counts_as_seen()
             self._deciding = asyncio.get_running_loop().call_later(seconds, self._decide_marked, menu, asked.ask.id)
         return True
 
@@ -325,7 +325,7 @@ class Repl:
 
     async def _show(self, told: Iterable[str], *, with_past: bool) -> None:
         if with_past:
-            await self._view.tell_earlier()
+            await self._view.print_history()
         for line in told:
             self._screen.print(note(line, self._screen.width))
         self._following = asyncio.create_task(self._follow())

@@ -58,7 +58,7 @@ class View(Protocol):
     def prompt(self, width: int) -> str: ...
 
     @property
-    def is_moving(self) -> bool:
+    def is_animated(self) -> bool:
         """Whether something in the view changes with time, such as a spinner."""
         ...
 
@@ -107,7 +107,7 @@ class Screen:
             self._flush()
             self._output.flush()
 
-    def equip(
+    def complete_startup(
         self, view: View, bindings: KeyBindingsBase, completer: Completer, history: History, shown: Processor
     ) -> None:
         """Replace the start-up view, and add what takes too long to load for the first prompt. The typed text is
@@ -203,7 +203,7 @@ class Screen:
             self._flush()
 
     @property
-    def is_looked_at(self) -> bool:
+    def has_focus(self) -> bool:
         """Whether the terminal has the focus. False if the terminal does not report it, as nobody may be watching."""
         return self._focus.is_known and self._focus.is_here
 
@@ -237,7 +237,7 @@ class Screen:
     async def _tick(self) -> None:
         while True:
             await asyncio.sleep(_FRAME_SECONDS)
-            if self._view.is_moving:
+            if self._view.is_animated:
                 self._app.invalidate()
 
     def _region(self) -> HSplit:

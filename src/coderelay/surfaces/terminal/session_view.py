@@ -106,11 +106,13 @@ class SessionView:
         """The ask that the person means if they press a key now. An ask that has just replaced another one without
         the person's doing counts as not seen yet, so the replaced ask is returned."""
         first = self.asks.first.ask.id if self.asks.first is not None else None
-        if self._replaced is not None and (self.unseen_seconds() or (first is not None and first not in self._shown)):
+        if self._replaced is not None and (
+            self.seconds_until_ask_counts_as_seen() or (first is not None and first not in self._shown)
+        ):
             return self._replaced
         return first
 
-    def unseen_seconds(self) -> float:
+    def seconds_until_ask_counts_as_seen(self) -> float:
         """How many seconds remain until the shown ask counts as seen."""
         return max(0.0, self._shown_at + _SEEN_SECONDS - time.monotonic())
 
@@ -140,7 +142,7 @@ class SessionView:
         if self._facts is not None:
             self._facts.cancel()
 
-    async def tell_earlier(self) -> None:
+    async def print_history(self) -> None:
         """Print the last 300 events of the session, beginning with the start of a turn if there is one among them."""
         if self.head == 0:
             return

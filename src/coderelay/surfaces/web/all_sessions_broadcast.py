@@ -114,7 +114,7 @@ class EventBroadcast:
             raise  # the log cannot be read now; this event is shown when it can
         except Exception:
             log.exception("an event of the session %s cannot be shown", session)
-        self.waiting.heard_of(session)
+        self.waiting.note_activity(session)
         if isinstance(each, Recorded):
             self._cursors[session] = each.seq
             if isinstance(each.event, SessionDeleted):

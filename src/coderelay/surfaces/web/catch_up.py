@@ -87,7 +87,7 @@ async def _replay(client: Client, broadcast: EventBroadcast, summary: Summary, a
     were shown at the time, so the view begins with what was open then: the turn and its asks."""
     view = SessionFrames(summary, [])
     for each in await _since_the_turn_began(client, summary.id, after):
-        view.pass_over(each)
+        view.apply_without_showing(each)
     frames: list[Frame] = []
     for each in await _events(client, summary.id, after, summary.head):
         await broadcast.learn(summary.id, view, asks_in(each.event))

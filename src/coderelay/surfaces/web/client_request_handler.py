@@ -84,7 +84,7 @@ from coderelay.surfaces.web.outgoing_event_json import (
     Payload,
     ask_tool,
     event_text,
-    late_resolution,
+    resolution_for_late_answer,
     runner_error,
     session_accepted,
     session_list,
@@ -273,7 +273,7 @@ class ClientRequestHandler:
         session = SessionId(wanted.session_id)
         row = await self._ask_meant(session, wanted)
         if not row.open:
-            connection.reply(late_resolution(session, row))
+            connection.reply(resolution_for_late_answer(session, row))
             return
         request = await ask_frame(self._broadcast, row)
         decision = decision_of(row.ask, wanted.result, None if request is None else request.text)
@@ -281,7 +281,7 @@ class ClientRequestHandler:
             AnswerAsk(session=row.session, ask=row.ask.id, decision=decision, by=self._by)
         )
         if isinstance(outcome, Answered):
-            connection.reply(late_resolution(session, await self._client.get(FindAsk(row.ask.id))))
+            connection.reply(resolution_for_late_answer(session, await self._client.get(FindAsk(row.ask.id))))
 
     async def _ask_meant(self, session: SessionId, wanted: PermissionPayload) -> AskRow:
         """The ask about that tool use, with that id: an answer that names both must mean one ask. Call ids are unique

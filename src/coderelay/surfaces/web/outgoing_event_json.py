@@ -202,7 +202,7 @@ def session_accepted(session: SessionId, prompt_id: PromptId, request_id: str) -
     return event_text("session.accepted", {"sessionId": session, "promptId": prompt_id, "requestId": request_id})
 
 
-def late_resolution(session: SessionId, row: AskRow) -> str:
+def resolution_for_late_answer(session: SessionId, row: AskRow) -> str:
     """For the client whose answer came too late: what was decided, and by whom."""
     return event_text("permission.resolved", {"sessionId": session, **_resolution(row), "late": True})
 

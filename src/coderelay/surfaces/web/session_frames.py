@@ -121,7 +121,7 @@ class SessionFrames:
             self._frame(kind, payload, ask, part, len(made)) for part, (kind, payload, ask) in enumerate(made)
         ]
 
-    def pass_over(self, recorded: Recorded) -> None:
+    def apply_without_showing(self, recorded: Recorded) -> None:
         """Take note of an event that is not to be shown."""
         self.seq = recorded.seq
         if not self._is_copied(recorded):

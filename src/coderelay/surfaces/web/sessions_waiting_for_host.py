@@ -36,7 +36,7 @@ class SessionsWaitingForHost:
         """Why the session waits, as far as it is known."""
         return self._reasons.get(session)
 
-    def heard_of(self, session: SessionId) -> None:
+    def note_activity(self, session: SessionId) -> None:
         self._heard[session] = time.monotonic()
 
     def forget(self, session: SessionId) -> None:

@@ -139,7 +139,7 @@ async def of_racing_appends_exactly_one_wins(log: Log) -> None:
     won: dict[SessionId, list[AnyEvent]] = {session: [] for session in sessions}
     told: list[tuple[int, int]] = []
 
-    async def contend(store: Store, session: SessionId, head: int) -> AnyEvent | None:
+    async def append_once_at_head(store: Store, session: SessionId, head: int) -> AnyEvent | None:
         event = prompt() if head else created()
         try:
             (recorded,) = await store.append(session, head, [event])
@@ -151,7 +151,7 @@ async def of_racing_appends_exactly_one_wins(log: Log) -> None:
 
     for head in range(20):
         entries = [(store, session) for session in sessions for store in stores for _ in range(3)]
-        events = await asyncio.gather(*(contend(store, session, head) for store, session in entries))
+        events = await asyncio.gather(*(append_once_at_head(store, session, head) for store, session in entries))
         for (_, session), event in zip(entries, events, strict=True):
             won[session] += [event] if event is not None else []
     assert set(told) == {(head, head + 1) for head in range(20)}
@@ -164,7 +164,7 @@ async def of_racing_appends_exactly_one_wins(log: Log) -> None:
 async def racing_appends_that_try_again_all_get_in(log: Log) -> None:
     stores = [await log.open(), await log.open()]
 
-    async def insist(store: Store, session: SessionId, text: str) -> None:
+    async def append_until_accepted(store: Store, session: SessionId, text: str) -> None:
         head = 0
         while True:
             try:
@@ -175,7 +175,10 @@ async def racing_appends_that_try_again_all_get_in(log: Log) -> None:
                 return
 
     texts = {(session, f"{number}") for session in (A, B, C) for number in range(40)}
-    tasks = [insist(stores[number % 2], session, text) for number, (session, text) in enumerate(sorted(texts))]
+    tasks = [
+        append_until_accepted(stores[number % 2], session, text)
+        for number, (session, text) in enumerate(sorted(texts))
+    ]
     await asyncio.gather(*tasks)
     found = [(session, each) for session in (A, B, C) for each in await stores[0].read(session)]
     assert [each.seq for _, each in found] == [*range(1, 41)] * 3

@@ -105,12 +105,12 @@ def current_on_disk(path: str, workspace: Workspace) -> FileContent | None:
 
 def check_known(path: str, content: FileContent, workspace: Workspace) -> None:
     """Raise ToolFailed if the file has changed since the model read it. `path` is absolute."""
-    with quoting(path, workspace):
+    with without_hidden_quotations(path, workspace):
         workspace.known.check(path, content, shown=workspace.disk.relative(path))
 
 
 @contextmanager
-def quoting(path: str, workspace: Workspace) -> Generator[None]:
+def without_hidden_quotations(path: str, workspace: Workspace) -> Generator[None]:
     """Remove quotations of a hidden file from a ToolFailed. Its message quotes lines of the file from the second line
     on, to show why a change does not fit."""
     try:

@@ -77,7 +77,7 @@ class PlainLines:
         """The offset in the original text. An offset just before a CRLF stays before both of its characters."""
         return at + bisect_left(self._dropped, at)
 
-    def like_here(self, text: str, start: int, end: int) -> str:
+    def with_line_endings_of(self, text: str, start: int, end: int) -> str:
         """`text` with the line endings used from `start` to `end`, or else those of the first line."""
         if not self._dropped:
             return text

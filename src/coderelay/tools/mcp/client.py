@@ -55,8 +55,8 @@ class McpClient:
         return self._peer.lost
 
     @property
-    def last_words(self) -> str:
-        return self._line.last_words
+    def last_error_output(self) -> str:
+        return self._line.last_error_output
 
     async def open(self, seconds: float) -> None:
         """Raises ServerFailed."""

@@ -96,7 +96,7 @@ class HttpTransport:
         self._settled.set()
 
     @property
-    def last_words(self) -> str:
+    def last_error_output(self) -> str:
         return ""
 
     async def close(self) -> None:

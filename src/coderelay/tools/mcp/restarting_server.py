@@ -221,6 +221,6 @@ class McpServer:
         """Add the end of the server's error output, unless the server is alive and answered with an error itself."""
         if isinstance(failed, ServerRefused):
             return failed
-        lines = client.last_words.splitlines()[-_SAID_LINES:]
+        lines = client.last_error_output.splitlines()[-_SAID_LINES:]
         said = "\n".join(lines)[-_SAID_CHARS:]
         return ServerFailed(f"{failed.what}; it said:\n{said}", sent=failed.sent) if said else failed

@@ -21,7 +21,7 @@ class ServerTransport(Transport, Protocol):
         ...
 
     @property
-    def last_words(self) -> str:
+    def last_error_output(self) -> str:
         """What the server wrote besides messages, as much as helps to understand why it failed."""
         ...
 

@@ -75,7 +75,7 @@ class StdioTransport:
         return
 
     @property
-    def last_words(self) -> str:
+    def last_error_output(self) -> str:
         if self._running is not None:
             self._words = (self._words + self._running.take_output())[-_ERROR_BYTES:]
         return self._words.strip()

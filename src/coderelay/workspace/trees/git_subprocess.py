@@ -159,12 +159,12 @@ class Git(Struct, frozen=True):
 
     def run(self, *arguments: str, given: bytes = b"", codes: Sequence[int] = (0,)) -> bytes:
         """The whole output. Raises GitFailed if git fails or writes more than `MOST_BYTES`."""
-        output, cut = self.run_cut(*arguments, most=MOST_BYTES, given=given, codes=codes)
+        output, cut = self.run_truncated(*arguments, most=MOST_BYTES, given=given, codes=codes)
         if cut:
             raise GitFailed(f"git {arguments[0]} says more than {MOST_BYTES >> 20} MB")
         return output
 
-    def run_cut(
+    def run_truncated(
         self, *arguments: str, most: int, given: bytes = b"", codes: Sequence[int] = (0,)
     ) -> tuple[bytes, bool]:
         """At most the first `most` bytes of the output, and whether there were more."""

@@ -46,7 +46,7 @@ def borrow_index(shadow: ShadowRepository) -> None:
     shadow.copy_index("index")
     try:
         _copy_trees(shadow)
-        shadow.git.run_cut("ls-files", "-c", most=1)
+        shadow.git.run_truncated("ls-files", "-c", most=1)
     except GitFailed:
         shadow.git.cancellation.check()
         shadow.forget_index()

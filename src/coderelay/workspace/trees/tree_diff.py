@@ -70,7 +70,9 @@ def diff_between(git: Git, before: str, after: str, paths: Sequence[str] = ()) -
     wanted = [f":(literal){path}" for path in paths]
     unwanted = [f":(exclude,literal){os.fsdecode(path)}" for path in _half_covered(git, before, after)]
     magic = git.with_env(GIT_LITERAL_PATHSPECS="0")
-    output, cut = magic.run_cut("diff-tree", *how, before, after, "--", *wanted, *unwanted, most=MOST_DIFF_BYTES)
+    output, cut = magic.run_truncated(
+        "diff-tree", *how, before, after, "--", *wanted, *unwanted, most=MOST_DIFF_BYTES
+    )
     text = output.decode("utf-8", "replace")
     if not cut:
         return text

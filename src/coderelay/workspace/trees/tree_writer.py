@@ -226,7 +226,7 @@ def _is_mere_folder(path: str) -> bool:
 def _write_tree(git: Git, prefix: str) -> str:
     """Write the index as a tree. `--missing-ok` is needed because unchanged contents are only in the person's
     repository."""
-    if prefix and not git.run_cut("ls-files", "-c", "--", prefix, most=1)[0]:
+    if prefix and not git.run_truncated("ls-files", "-c", "--", prefix, most=1)[0]:
         return _empty_tree(git)
     within = [f"--prefix={prefix}"] if prefix else []
     return git.run("write-tree", "--missing-ok", *within).decode().strip()

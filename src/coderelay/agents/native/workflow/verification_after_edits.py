@@ -24,7 +24,12 @@ from coderelay.agents.native.workflow.message_texts import (
 )
 from coderelay.agents.native.workflow.project_test_command import ProjectFiles, ProjectFolder, infer_command
 from coderelay.agents.native.workflow.verification_command_choice import COMMANDS, CheckCommand, choose_command
-from coderelay.agents.native.workflow.verification_failure_cause import CheckRun, Trouble, run_of, trouble_of
+from coderelay.agents.native.workflow.verification_failure_cause import (
+    CheckRun,
+    Trouble,
+    environment_failure_of,
+    run_of,
+)
 from coderelay.agents.native.workflow.verify_intent_in_prompt import verify_intent
 from coderelay.agents.turn import Turn
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Unknown
@@ -171,7 +176,7 @@ def _as_bash(call_id: CallId, arguments: CheckArguments) -> Call:
 
 def verification_due(work: TurnWork, settings: VerificationSettings, files: ProjectFolder) -> Verify | Skip | None:
     """The check to run, or the reason to skip it. None if there is nothing to check, or nothing to say about it."""
-    if not settings.enabled or not work.bash or work.runs >= settings.most_runs or work.mode == "plan":
+    if not settings.enabled or not work.bash or work.runs >= settings.max_verification_runs or work.mode == "plan":
         return None
     code = [path for path in work.edited if not is_document(path)]
     wish = verify_intent(work.prompts)
@@ -227,13 +232,13 @@ def after_run(
     the turn's first edit."""
     if run.ended == 0:
         return Passed()
-    trouble = trouble_of(run, command, work.edited)
+    trouble = environment_failure_of(run, command, work.edited)
     if trouble is not None:
         return CannotTell(trouble)
     failed = failed_tests(run.output)
     if failed and failed <= before:
         return FailedBefore(failed)
-    if work.runs >= settings.most_runs:
+    if work.runs >= settings.max_verification_runs:
         return StillFailing()
     return Repair(failed - before, failed & before) if failed & before else Repair()
 

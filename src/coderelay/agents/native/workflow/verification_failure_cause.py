@@ -143,7 +143,7 @@ _KILLED_CODES = (130, 137, 143)
 _LOOKED_AT = 50_000  # characters at each end of an output
 
 
-def trouble_of(run: CheckRun, command: str, edited: Sequence[str] = ()) -> Trouble | None:
+def environment_failure_of(run: CheckRun, command: str, edited: Sequence[str] = ()) -> Trouble | None:
     """The reason why a repair of the work would not help. None if the work is to blame, or if the check passed."""
     output = _COLOURS.sub("", _ends_of(run.output))
     if run.ended == 0 or _TESTS_FAILED.search(output):

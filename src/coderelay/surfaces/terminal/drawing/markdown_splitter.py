@@ -126,7 +126,7 @@ class MarkdownSplitter:
         return self._item.number if self.kind == "item" else None
 
     @property
-    def is_apart(self) -> bool:
+    def needs_blank_line_before(self) -> bool:
         """Whether an empty line goes before the open block."""
         return self.kind != "item" or self._item.apart
 

@@ -55,7 +55,7 @@ class MarkdownStream:
         from coderelay.surfaces.terminal.drawing.markdown_block import drawn_block  # loaded with the first answer
 
         drawn = drawn_block("\n".join(lines), width, self._blocks.number)
-        return last_rows(["", *drawn] if self._blocks.is_apart else drawn, width, rows)
+        return last_rows(["", *drawn] if self._blocks.needs_blank_line_before else drawn, width, rows)
 
     def finish(self, width: int) -> str:
         """End the text. Returns everything that was not drawn yet."""

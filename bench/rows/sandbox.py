@@ -14,7 +14,7 @@ from bench.table import INFORMATIONAL, Line, Missing, Row, at_most_over
 from coderelay.workspace.processes.command_runner import Processes
 from coderelay.workspace.processes.environment import command_environment
 from coderelay.workspace.processes.session_command_runner import CommandContext, SessionCommandRunner
-from coderelay.workspace.sandbox.backend_detection import BACKENDS, SandboxBackend
+from coderelay.workspace.sandbox.sandbox_backend import BACKENDS, SandboxBackend
 from coderelay.workspace.sandbox.sandbox_probe import probe
 from coderelay.workspace.sandbox.session_sandbox import Sandbox
 

@@ -12,7 +12,7 @@ from coderelay.protocol.calls import Right
 from coderelay.workspace.processes.command_runner import FinishedCommand, Processes, RunningCommand
 from coderelay.workspace.processes.environment import command_environment
 from coderelay.workspace.processes.session_command_runner import CommandContext, SessionCommandRunner
-from coderelay.workspace.sandbox.backend_detection import SandboxBackend
+from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
 from coderelay.workspace.sandbox.session_sandbox import IDLE_SECONDS, Sandbox
 
 

@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from coderelay.workspace.sandbox.backend_detection import BACKENDS, SandboxBackend
+from coderelay.workspace.sandbox.sandbox_backend import BACKENDS, SandboxBackend
 from coderelay.workspace.sandbox.sandbox_probe import probe
 from tests.missing import missing
 

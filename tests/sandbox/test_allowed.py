@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.workspace.sandbox.backend_detection import SandboxBackend
+from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
 from tests.house import story
 from tests.sandbox.confined import confined
 

@@ -14,8 +14,8 @@ from uuid import uuid4
 import pytest
 
 from coderelay.workspace.sandbox import session_sandbox
-from coderelay.workspace.sandbox.backend_detection import SandboxBackend
 from coderelay.workspace.sandbox.git_folder_search import GitSearch
+from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
 from tests.house import story
 from tests.sandbox.confined import Confined, confined
 

@@ -7,13 +7,9 @@ import msgspec
 import pytest
 
 from coderelay.workspace.sandbox import backend_detection, bubblewrap
-from coderelay.workspace.sandbox.backend_detection import (
-    DetectedSandbox,
-    SandboxBackend,
-    detect_sandbox,
-    sandbox_backend,
-)
+from coderelay.workspace.sandbox.backend_detection import DetectedSandbox, detect_sandbox, sandbox_backend
 from coderelay.workspace.sandbox.failure_hints import sandbox_hint
+from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
 from coderelay.workspace.sandbox.sandbox_probe import probe
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from coderelay.workspace.processes.command_runner import CannotStart, ProcessesLost
 from coderelay.workspace.processes.find_program import find_program, outside_path
-from coderelay.workspace.sandbox.backend_detection import SandboxBackend
 from coderelay.workspace.sandbox.cache_folders import cache_folder
+from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
 from coderelay.workspace.sandbox.sandbox_profile import credential_places
 from coderelay.workspace.sandbox.sandbox_state_folder import PrivateFolder
 from coderelay.workspace.trees.snapshots import Snapshot, SnapshotTaker

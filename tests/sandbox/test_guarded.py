@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.workspace.sandbox.backend_detection import SandboxBackend
 from coderelay.workspace.sandbox.git_autorun_files import read_file
+from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
 from tests.house import story
 from tests.sandbox.confined import confined, git, make_repository
 

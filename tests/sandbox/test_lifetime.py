@@ -10,7 +10,7 @@ import pytest
 
 from coderelay.workspace.processes import command_subreaper
 from coderelay.workspace.processes.command_runner import CannotStart, ProcessesLost
-from coderelay.workspace.sandbox.backend_detection import SandboxBackend
+from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
 from tests.house import story
 from tests.patience import GROWING_LIMITS, PATIENCE
 from tests.sandbox.confined import confined, eventually

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.workspace.sandbox.backend_detection import SandboxBackend
+from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
 from coderelay.workspace.sandbox.sandbox_state_folder import recover
 from tests.coder_process import Coder
 from tests.conftest import Serve

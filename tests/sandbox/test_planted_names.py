@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
-from coderelay.workspace.sandbox.backend_detection import SandboxBackend
+from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
 from tests.house import story
 from tests.sandbox.confined import confined, git, make_repository
 from tests.sandbox.test_planted_git import moved_aside

@@ -14,7 +14,7 @@ from coderelay.protocol.calls import Failed, Finished
 from coderelay.protocol.events import CallEnded
 from coderelay.protocol.session_setting_values import Mode
 from coderelay.workspace.sandbox import session_sandbox
-from coderelay.workspace.sandbox.backend_detection import SandboxBackend
+from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
 from tests.house import InHouse, house, story
 from tests.model_server import bash, proposes, says, script
 from tests.patience import PATIENCE

@@ -20,7 +20,7 @@ from coderelay.workspace.processes.command_runner import (
     RunningCommand,
 )
 from coderelay.workspace.processes.disk_space_watch import FREE_BYTES
-from coderelay.workspace.sandbox.backend_detection import SandboxBackend
+from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend
 
 if TYPE_CHECKING:
     from coderelay.workspace.sandbox.guarded_file_restore import Restored

@@ -6,19 +6,14 @@ The result is cached on disk until something changes that it could depend on.
 import importlib.util
 import os
 import sys
-from collections.abc import Callable
-from typing import Literal
 
 import msgspec
 from msgspec import Struct, field
 
 from coderelay import __version__
-from coderelay.workspace.sandbox.bubblewrap import PROGRAM, bubblewrap, bubblewrap_program
-from coderelay.workspace.sandbox.sandbox_profile import Profile
+from coderelay.workspace.sandbox.bubblewrap import bubblewrap_program
+from coderelay.workspace.sandbox.sandbox_backend import BACKENDS, SandboxBackend
 
-SandboxBackend = Literal["bubblewrap", "sandlock", "none"]
-"""The way commands are confined, the best one first."""
-BACKENDS: tuple[SandboxBackend, ...] = ("bubblewrap", "sandlock")
 _SWITCHES = (
     "/proc/sys/kernel/unprivileged_userns_clone",
     "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
@@ -124,18 +119,3 @@ def _text(path: str) -> str:
             return file.read().strip()
     except OSError:
         return ""
-
-
-def wrapped(backend: SandboxBackend, argv: list[str], profile: Profile, blank: Callable[[str], str]) -> list[str]:
-    """Return `argv` with the prefix that runs it in the sandbox."""
-    match backend:
-        case "bubblewrap":
-            return [*bubblewrap(bubblewrap_program() or PROGRAM, profile, blank), *argv]
-        case "sandlock":
-            from coderelay.workspace.sandbox.sandlock_policy import (
-                sandlock_command,  # imported late: most machines have namespaces
-            )
-
-            return [*sandlock_command(profile), *argv]
-        case "none":
-            raise ValueError("there is no sandbox to run it in")

@@ -5,9 +5,9 @@ import socket
 import subprocess
 import sys
 
-from coderelay.workspace.sandbox.backend_detection import SandboxBackend, wrapped
 from coderelay.workspace.sandbox.bubblewrap import bubblewrap_program
 from coderelay.workspace.sandbox.guarded_paths import GuardedPaths
+from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend, wrapped
 from coderelay.workspace.sandbox.sandbox_profile import profile
 from coderelay.workspace.sandbox.sandbox_state_folder import PrivateFolder
 

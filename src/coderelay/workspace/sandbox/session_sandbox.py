@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager
 
 from coderelay.workspace.processes.command_runner import CannotStart, LaunchContext, Processes
-from coderelay.workspace.sandbox.backend_detection import SandboxBackend, forget, sandbox_backend, wrapped
+from coderelay.workspace.sandbox.backend_detection import forget, sandbox_backend
 from coderelay.workspace.sandbox.bubblewrap import expected_mounts
 from coderelay.workspace.sandbox.cache_folders import cache_environment, cache_folder
 from coderelay.workspace.sandbox.git_folder_search import GitSearch
@@ -31,6 +31,7 @@ from coderelay.workspace.sandbox.guarded_paths import (
     open_folders,
 )
 from coderelay.workspace.sandbox.process_limits import ProcessGroup, resource_limits
+from coderelay.workspace.sandbox.sandbox_backend import SandboxBackend, wrapped
 from coderelay.workspace.sandbox.sandbox_profile import folders_around, profile
 from coderelay.workspace.sandbox.sandbox_state_folder import PrivateFolder
 

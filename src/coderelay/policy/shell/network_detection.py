@@ -32,15 +32,27 @@ def _does_one(record: Record) -> bool:
 
 
 def _is_one(words: tuple[str, ...]) -> bool:
-    program, rest = find_program(words[0]), words[1:]
-    if rest[:1] == ("-m",) and rest[1:2] and rest[1] in program.modules:
-        program, rest = find_program(rest[1]), rest[2:]
-    if program.remote_operand and any(re.match(program.remote_operand, word) for word in rest):
-        return True
-    if program.network is None or _stays_here(rest):
+    program, rest = started_program(words)
+    return talks_to_others(words) and (bool(program.remote_operand) or not _stays_here(rest))
+
+
+def talks_to_others(words: tuple[str, ...]) -> bool:
+    """Whether a program talks to other machines, or to a server on this one, when it is given these words."""
+    program, rest = started_program(words)
+    if program.remote_operand:
+        return any(re.match(program.remote_operand, word) for word in rest)
+    if program.network is None:
         return False
     by_subcommand = _subcommand(rest, program) in program.network or (program.network_alone and not rest)
     return not program.network or by_subcommand
+
+
+def started_program(words: tuple[str, ...]) -> tuple[Program, tuple[str, ...]]:
+    """What is known of the program, and its words; of an interpreter that runs a program as a module, of that one."""
+    program, rest = find_program(words[0]), words[1:]
+    if rest[:1] == ("-m",) and rest[1:2] and rest[1] in program.modules:
+        return find_program(rest[1]), rest[2:]
+    return program, rest
 
 
 def _stays_here(words: Sequence[str]) -> bool:

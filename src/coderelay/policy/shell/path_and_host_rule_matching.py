@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from coderelay.policy.path_and_host_patterns import host_matches, hosts_named, may_meet
+from coderelay.policy.path_and_host_patterns import host_matches, may_meet
 from coderelay.policy.rules import PathBase, Rule, is_about_paths, means_path
 from coderelay.policy.shell.approximate_bash_words import all_words
+from coderelay.policy.shell.called_hosts import called_hosts
 from coderelay.policy.shell.command_paths import ReachedPath, reach_of
 from coderelay.policy.shell.possible_commands import ShellText, walk
 
@@ -30,9 +31,10 @@ def _may_be_meant(rule: Rule, reached: ReachedPath, base: PathBase) -> bool:
 
 
 def find_named(rules: Sequence[Rule], text: str, base: PathBase) -> Rule | None:
-    """The first rule on a path or a host that is named anywhere in the text, which need not be literal."""
+    """The first rule on a path that is named anywhere in the text, which need not be literal, or on a host that it
+    calls."""
     hosts = [rule for rule in rules if rule.about == "host"]
-    named = hosts_named(text) if hosts else []
+    named = sorted(called_hosts(text)) if hosts else []
     for rule in hosts:
         if any(host_matches(rule.target, host) for host in named):
             return rule

@@ -14,6 +14,11 @@ _ONLINE = (
     "sftp", "ftp", "telnet", "ping", "dig", "nslookup", "apt", "apt-get", "dnf", "yum", "apk", "brew", "aws",
     "gcloud", "az",
 )  # fmt: skip
+_NAME_HOSTS = (
+    "host", "whois", "traceroute", "tracepath", "mtr", "ping6", "mosh", "autossh", "sshfs", "ssh-copy-id",
+    "ssh-keyscan", "lftp", "http", "https", "xh", "openssl", "psql", "pg_dump", "mysql", "mysqldump", "redis-cli",
+    "mongosh", "rclone", "websocat", "grpcurl",
+)  # fmt: skip
 SYSTEM_PROGRAMS: dict[str, Program] = {
     "rm": Program(danger="it removes files", find_destruction=removes_all_files),
     "unlink": Program(danger="it removes files"),
@@ -49,12 +54,13 @@ SYSTEM_PROGRAMS: dict[str, Program] = {
     "scp": Program(danger="it copies to or from another machine", network=EVERY_USE),
     "rsync": Program(danger="it copies and may remove files", remote_operand=r"(?:[\w.-]+@)?[\w.-]+:"),
     **dict.fromkeys(("nc", "ncat"), Program(danger="it opens a connection", network=EVERY_USE, fetches=True)),
-    "socat": Program(danger="it opens a connection"),
+    "socat": Program(danger="it opens a connection", names_hosts=True),
     "curl": Program(danger="it uses the network", network=EVERY_USE, fetches=True, version=("--version",)),
     "wget": Program(danger="it uses the network", network=EVERY_USE, fetches=True),
     "aria2c": Program(network=EVERY_USE, fetches=True),
-    "fetch": Program(fetches=True),
+    "fetch": Program(fetches=True, names_hosts=True),
     "gh": Program(network=EVERY_USE, publishes="release", version=("--version",), messages=EVERY_USE),
     "glab": Program(network=EVERY_USE, messages=EVERY_USE),
     **dict.fromkeys(_ONLINE, Program(network=EVERY_USE)),
+    **dict.fromkeys(_NAME_HOSTS, Program(names_hosts=True)),
 }

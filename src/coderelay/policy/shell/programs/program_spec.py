@@ -69,7 +69,8 @@ class Program(Struct, frozen=True):
     subcommand that publishes something. `find_destruction` finds the reason why a use is refused, because it destroys
     the machine. `network` lists the subcommands that talk to other machines; EVERY_USE means that the program always
     does. With `network_alone` it does so without any words, and if a word matches `remote_operand`, that names a
-    machine. `fetches` says that what it prints comes from another machine.
+    machine. `names_hosts` says that the words of a program without such a right may be names of machines too.
+    `fetches` says that what it prints comes from another machine.
     """
 
     reads: Options | None = None
@@ -103,4 +104,5 @@ class Program(Struct, frozen=True):
     network: frozenset[str] | None = None
     network_alone: bool = False
     remote_operand: str = ""
+    names_hosts: bool = False
     fetches: bool = False

@@ -127,7 +127,8 @@ def test_what_is_put_together_elsewhere_is_known_by_its_shape() -> None:
 def test_what_nobody_knows_stays_as_it_is() -> None:
     for text in (
         "",
-        "something else",
+        "something of theirs",
+        "one or other",
         "something in passing",
         "it removes files, and more",
         "many files",

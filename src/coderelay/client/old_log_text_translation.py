@@ -18,6 +18,7 @@ _VARIABLE = ("variable",)
 _WORDS = ("mode", "preset")
 _NUMBER, _NAME, _WORD, _TEXT = r"([\d.,]+)", "([A-Z][A-Z0-9_]+)", "([a-z-]+)", "(.*?)"
 _MOST_CHARACTERS = 2000
+_LEAST_FIXED = 7
 _TOLD_TOO = ("reason", "problem", "rest")  # places whose values are such texts, and translated too
 
 
@@ -85,9 +86,11 @@ class OldTexts:
 
 
 def _has_fixed_words(text: str) -> bool:
-    """Whether the template has fixed words besides its placeholders. A template of placeholders alone would match any
-    text."""
-    return any(map(str.isalpha, _PLACE.sub("", text))) and _PLACE.search(text) is not None
+    """Whether the template has enough fixed words besides its placeholders. A template with few fixed words, or with
+    placeholders alone, would match foreign texts."""
+    places, fixed = _PLACE.findall(text), _PLACE.sub("", text)
+    is_narrow = any(name in (*_NUMBERS, *_VARIABLE, *_WORDS) for name in places)
+    return bool(places) and any(map(str.isalpha, fixed)) and (is_narrow or len(fixed) >= _LEAST_FIXED)
 
 
 class _Shape:

@@ -17,6 +17,7 @@ from msgspec import Struct
 from coderelay.policy.path_and_host_patterns import host_matches, host_of, is_host_pattern, matches
 from coderelay.protocol.calls import Need
 from coderelay.protocol.tool_specs import ToolSpecs
+from coderelay.protocol.translatable import say
 
 EXPECTED = (
     "a rule like bash(git push), edit(src/**), read(.env), web_fetch(docs.python.org), network(*.example.com), "
@@ -65,7 +66,11 @@ NO_RULES = CommandRules()
 
 
 class InvalidRule(Exception):
-    """The rule cannot be parsed; the message says why."""
+    """The rule cannot be parsed; the `reason` says why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 @lru_cache(maxsize=32)
@@ -92,16 +97,16 @@ def read_rule(tools: ToolSpecs, text: str) -> Rule:
         return Rule(text, name, "words", _checked_words(target or ""), covered)
     if takes == "host" and target:
         if not is_host_pattern(target):
-            raise InvalidRule(f"{target!r} is not the name of a machine")
+            raise InvalidRule(say("{name} is not the name of a machine", name=repr(target)))
         return Rule(text, name, "host", target.lower(), covered)
     if takes == "path" and target and tool is not None:
         if re.search(_ODD_IN_PATHS, target):
-            raise InvalidRule(f"{target!r} is not a path in the workspace, from ~/ or from /")
+            raise InvalidRule(say("{path} is not a path in the workspace, from ~/ or from /", path=repr(target)))
         return Rule(text, name, "path", target, covered | _readers(tools, name), reads=tool.kind == "read")
     if target:
-        raise InvalidRule(f"{name} takes nothing in brackets")
+        raise InvalidRule(say("{name} takes nothing in brackets", name=name))
     if tool is None and name != _NETWORK and not re.fullmatch(_MCP, name):
-        raise InvalidRule(f"there is no tool {name!r}")
+        raise InvalidRule(say("there is no tool {name}", name=repr(name)))
     return Rule(text, name, "tool", tools=covered)
 
 
@@ -117,7 +122,7 @@ def _checked_words(target: str) -> str:
     follow."""
     words = re.sub(r"(:|\s+)\*$", "", target)
     if odd := re.search(_ODD_IN_WORDS, words):
-        raise InvalidRule(f"{odd.group()!r} is not part of plain words")
+        raise InvalidRule(say("{character} is not part of plain words", character=repr(odd.group())))
     return " ".join(words.split())
 
 

@@ -7,13 +7,13 @@ person's language; see `coderelay.client.i18n`.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
 _PLACE = re.compile(r"\{(\w+)\}")
-_TEXTS = ("reason", "problem", "rest")
+TEXTS_AMONG_VALUES = ("reason", "problem", "rest")
 """Values with these names are themselves texts to translate. All other values are names, numbers and quoted text."""
 
 
@@ -57,6 +57,11 @@ def join_texts(mark: str, texts: Iterable[str]) -> str:
     return last
 
 
+def apply_to_values(change: Callable[[str], str], text: str) -> str:
+    """`change(text)`, but with its template, if it has one: then only the values are changed."""
+    return Sentence(_changed(text.said, change)) if isinstance(text, Sentence) else change(text)
+
+
 def with_template(text: str, said: Translatable | None) -> str:
     """Combine the text of a stored struct with the template and values that were stored beside it. A `said` that does
     not produce this text is ignored, because the text may have been replaced since, for example to mask a secret."""
@@ -86,13 +91,23 @@ def encode_plain(text: object) -> str:
 
 def _value(name: str, value: object) -> str | Translatable:
     text = value if isinstance(value, str) else str(value)
-    if name in _TEXTS:
+    if name in TEXTS_AMONG_VALUES:
         return _text(text)
     return text.said if isinstance(text, Sentence) else text
 
 
 def _text(text: str) -> Translatable:
     return text.said if isinstance(text, Sentence) else Translatable(text)
+
+
+def _changed(said: Translatable, change: Callable[[str], str]) -> Translatable:
+    if not said.values:
+        return Translatable(change(said.template))  # it may be a foreign text
+    values = said.values.items()
+    return Translatable(
+        said.template,
+        {name: change(value) if isinstance(value, str) else _changed(value, change) for name, value in values},
+    )
 
 
 def _english(value: str | Translatable) -> str:

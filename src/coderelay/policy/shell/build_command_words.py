@@ -9,6 +9,7 @@ from coderelay.policy.shell.programs.program_spec import Build
 from coderelay.policy.shell.programs.program_table import PROGRAMS, find_build
 from coderelay.policy.shell.programs.read_only_check import recognise_edit
 from coderelay.policy.shell.strict_bash_parser import Word
+from coderelay.protocol.translatable import say
 
 # Options behind `--`, which cargo passes to the test programs it builds.
 _OF_TESTS = {"--nocapture", "--show-output", "--ignored", "--include-ignored", "--exact", "--test-threads=1"}
@@ -88,9 +89,9 @@ def _check_words(words: Sequence[str], name: tuple[str, ...], build: Build) -> N
     """Refuses words that a program would not take for a plain file or target name."""
     for word in words:
         if word.startswith("@") or _ADDRESS.fullmatch(word):
-            raise NotReadOnly(f"{word} may bring options or a program from elsewhere")
+            raise NotReadOnly(say("{word} may bring options or a program from elsewhere", word=word))
         if build.operands == "targets" and "=" in word and not word.startswith("-"):
-            raise NotReadOnly(f"{word} changes what {name[0]} runs")
+            raise NotReadOnly(say("{word} changes what {program} runs", word=word, program=name[0]))
     behind = words[words.index("--") + 1 :] if "--" in words else ()
     known = _OF_TESTS if name[0] == "cargo" else set[str]()
     if any(word.startswith("-") and word not in known for word in behind):

@@ -80,4 +80,4 @@ class UserRuleDangers:
 
 
 def _said(rule: tuple[str, ...]) -> str:
-    return " ".join(rule) or "every command"
+    return " ".join(rule) or say("every command")

@@ -37,7 +37,7 @@ def recognise_find(words: Sequence[Word], folders: CommandFolders) -> Sequence[W
     while rest:
         word = rest.pop(0)
         if word.glob:
-            raise NotReadOnly(f"the pattern {word.text} could become an action")
+            raise NotReadOnly(say("the pattern {pattern} could become an action", pattern=word.text))
         if word.text in _ALONE:
             continue
         if word.text == "-exec" and inner is None:
@@ -75,7 +75,7 @@ def _takes_many(known: Options) -> bool:
 def _check_file(word: Word, folders: CommandFolders) -> None:
     check_pattern(word)
     if word.glob and word.text[0] in "*?":
-        raise NotReadOnly(f"the pattern {word.text} could become an action")
+        raise NotReadOnly(say("the pattern {pattern} could become an action", pattern=word.text))
     if not folders.holds(word.text):
         raise NotReadOnly(say("{path} is outside the workspace", path=word.text))
 

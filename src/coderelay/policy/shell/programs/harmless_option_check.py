@@ -77,7 +77,7 @@ def check(words: Sequence[Word], known: Options, folders: CommandFolders) -> Ope
         if word.glob and not harmless and word.text[0] in "-*?":
             raise NotReadOnly(say("the pattern {pattern} could become an option", pattern=word.text))
         if known.operands_last and operands and word.text.startswith("-"):
-            raise NotReadOnly(f"{word.text} behind an operand may be a file")
+            raise NotReadOnly(say("{word} behind an operand may be a file", word=word.text))
         if word.text == "--":
             operands += rest
             given += [OptionWord((), (each.text,)) for each in (word, *rest)]
@@ -156,7 +156,7 @@ def _short(word: Word, rest: list[Word], known: Options, folders: CommandFolders
 def _next(word: Word, rest: list[Word]) -> str:
     """Takes the next word as the value of an option. A word that looks like an option may be one, and is refused."""
     if not rest or rest[0].glob or rest[0].text.startswith("-"):
-        raise NotReadOnly(f"the option {word.text} lacks a plain value")
+        raise NotReadOnly(say("the option {option} lacks a plain value", option=word.text))
     return rest.pop(0).text
 
 

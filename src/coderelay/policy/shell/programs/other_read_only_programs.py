@@ -180,7 +180,7 @@ def recognise_unzip(words: Sequence[Word], folders: CommandFolders) -> None:
 def _check_names(words: Sequence[Word], folders: CommandFolders) -> None:
     for word in words:
         if word.glob or (word.text.startswith("-") and word.text != "-"):
-            raise NotReadOnly(f"{word.text} could be an option")
+            raise NotReadOnly(say("{word} could be an option", word=word.text))
         if not folders.holds(word.text):
             raise NotReadOnly(say("{path} is outside the workspace", path=word.text))
 

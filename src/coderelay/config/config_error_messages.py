@@ -40,12 +40,12 @@ def about_text(content: bytes, file: str) -> BadInput:
     except UnicodeDecodeError as error:
         return BadInput(say("{file} is not UTF-8: byte {number}", file=file, number=error.start + 1))
     except RecursionError:
-        return BadInput(f"{file} is nested too deeply")
+        return BadInput(say("{file} is nested too deeply", file=file))
     except _InvalidJson as error:
-        return BadInput(f"{file}: {error}")
+        return BadInput(say("{file}: {problem}", file=file, problem=error.args[0]))
     except ValueError:  # a number with thousands of digits
         pass
-    return BadInput(f"{file} contains a number that is too large, or an invalid character")
+    return BadInput(say("{file} contains a number that is too large, or an invalid character", file=file))
 
 
 class _InvalidJson(Exception):
@@ -56,13 +56,13 @@ def _dict_without_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]
     tree: dict[str, Any] = {}
     for name, value in pairs:
         if name in tree:
-            raise _InvalidJson(f"{escaped(name)} is set twice")
+            raise _InvalidJson(say("{key} is set twice", key=escaped(name)))
         tree[name] = value
     return tree
 
 
 def _no_constant(word: str) -> Any:
-    raise _InvalidJson(f"{word} is not a JSON number")
+    raise _InvalidJson(say("{word} is not a JSON number", word=word))
 
 
 class Problem(Struct, frozen=True):
@@ -84,7 +84,9 @@ def _problems(value: Any, kind: Any, path: Path) -> Iterator[Problem]:
     match info:
         case inspect.StructType() if isinstance(value, dict):
             yield from _in_struct(cast(dict[str, Any], value), info, path)
-            yield Problem(f"{_dotted(path)} {why}")  # each value is right, but not their combination
+            yield Problem(
+                say("{key} {problem}", key=_dotted(path), problem=why)
+            )  # each value is right, but not their combination
         case inspect.DictType() if isinstance(value, dict):
             yield from _in_names(cast(dict[str, Any], value), kind, path)
         case inspect.VarTupleType() if isinstance(value, list):
@@ -117,9 +119,12 @@ def _in_names(values: dict[str, Any], kind: Any, path: Path) -> Iterator[Problem
     name_kind, value_kind = get_args(kind)
     for name, value in values.items():
         if _why_not(name, name_kind) is not None:
-            words = expected(inspect.type_info(name_kind))
-            what = f"the name {_quoted(name)}" if len(path) == 1 else "a name"  # a deeper one may be a secret
-            yield Problem(f"{_dotted(path)} has {what} that is not {words}")
+            words, key = expected(inspect.type_info(name_kind)), _dotted(path)
+            yield Problem(
+                say("{key} has the name {name} that is not {what}", key=key, name=_quoted(name), what=words)
+                if len(path) == 1
+                else say("{key} has a name that is not {what}", key=key, what=words)  # it may be a secret
+            )
         yield from _problems(value, value_kind, (*path, name))
 
 
@@ -127,16 +132,17 @@ def _why_not(value: Any, kind: Any) -> str | None:
     try:
         msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        return str(error).partition(" - at ")[0]
+        ours = error.__cause__  # what a `__post_init__` raised
+        return ours.args[0] if isinstance(ours, ValueError) else str(error).partition(" - at ")[0]
     return None
 
 
 def _secret(path: Path, known: list[str]) -> Problem:
     instead = next((each for each in (f"{path[-1]}_env", "api_key_env", "env") if each in known), "")
-    where = _dotted((*path[:-1], instead)) if instead else "the key that ends in _env"
+    where = _dotted((*path[:-1], instead)) if instead else say("the key that ends in _env")
     return Problem(
         say("{name} looks like a secret, which should not be stored in a file", name=_dotted(path)),
-        f"Put it into an environment variable, and the name of that variable into {where}.",
+        say("Put it into an environment variable, and the name of that variable into {key}.", key=where),
     )
 
 
@@ -176,25 +182,26 @@ def expected(kind: inspect.Type) -> str:
     match kind:
         case inspect.Metadata():
             described: dict[str, str] | None = cast(Any, kind).extra_json_schema
-            return described["description"] if described else expected(kind.type)
+            return say(described["description"]) if described else expected(kind.type)
         case inspect.BoolType():
-            return "true or false"
+            return say("true or false")
         case inspect.IntType():
-            return f"a whole number{_range(kind)}"
+            return _number(say("a whole number"), kind)
         case inspect.FloatType():
-            return f"a number{_range(kind)}"
+            return _number(say("a number"), kind)
         case inspect.StrType():
-            return "text" if not kind.min_length else "text that is not empty"
+            return say("text") if not kind.min_length else say("text that is not empty")
         case inspect.LiteralType():
             return _choice([str(each) for each in kind.values])
         case inspect.VarTupleType():
-            return "a list"
+            return say("a list")
         case inspect.StructType() | inspect.DictType():
-            return "an object"
+            return say("an object")
         case inspect.UnionType():
-            return " or ".join(expected(each) for each in kind.types if not isinstance(each, inspect.NoneType))
+            *before, last = [expected(each) for each in kind.types if not isinstance(each, inspect.NoneType)]
+            return say("{names} or {rest}", names=", ".join(before), rest=last) if before else last
         case _:
-            return "something else"
+            return say("something else")
 
 
 def kind_of(value: Any) -> str:
@@ -203,25 +210,28 @@ def kind_of(value: Any) -> str:
         case None:
             return "null"
         case bool():
-            return "true or false"
+            return say("true or false")
         case int() | float():
-            return "a number"
+            return say("a number")
         case str():
-            return "text"
+            return say("text")
         case list():
-            return "a list"
+            return say("a list")
         case _:
-            return "an object"
+            return say("an object")
 
 
-def _range(kind: inspect.IntType | inspect.FloatType) -> str:
+def _number(what: str, kind: inspect.IntType | inspect.FloatType) -> str:
     least = kind.ge if kind.ge is not None else kind.gt
     if least is None:
-        return ""
+        return what
     if kind.le is not None:
-        return f" between {least} and {kind.le}"
-    return f" above {least}" if kind.gt is not None else f" of at least {least}"
+        return say("{what} between {count} and {number}", what=what, count=least, number=kind.le)
+    if kind.gt is not None:
+        return say("{what} above {number}", what=what, number=least)
+    return say("{what} of at least {number}", what=what, number=least)
 
 
 def _choice(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+    *before, last = words
+    return say("{names} or {rest}", names=", ".join(before), rest=last) if before else last

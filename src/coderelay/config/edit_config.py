@@ -123,7 +123,7 @@ def _refuse_secrets_in_address(url: str) -> None:
 def _refused(name: str, instead: str) -> BadInput:
     return BadInput(
         say("{name} looks like a secret, which should not be stored in a file", name=escaped(name)),
-        f"Put it into an environment variable, and give {instead}.",
+        say("Put it into an environment variable, and give {example}.", example=instead),
     )
 
 
@@ -174,7 +174,7 @@ def _changed(before: bytes, path: str, change: Callable[[Tree], None]) -> bytes:
     try:
         content = msgspec.json.encode(tree)
     except UnicodeEncodeError as error:
-        raise BadInput(f"{escaped(str(error.object))} is not UTF-8") from error
+        raise BadInput(say("{text} is not UTF-8", text=escaped(str(error.object)))) from error
     found = _INDENT.search(before)
     indent = len(found[1]) if found is not None and found[1] != b"\t" else 2
     content = msgspec.json.format(content, indent=indent) + b"\n"
@@ -205,7 +205,7 @@ def _write_model(folder: str, path: str, model: str) -> None:
     try:
         content = msgspec.json.format(msgspec.json.encode(tree), indent=2) + b"\n"
     except UnicodeEncodeError as error:
-        raise BadInput(f"{display_path(path)} cannot hold {escaped(model)}") from error
+        raise BadInput(say("{path} cannot hold {model}", path=display_path(path), model=escaped(model))) from error
     with suppress(FileExistsError):
         os.mkdir(os.path.dirname(path), 0o700)
     with open_beneath(folder, path) as (parent, name):

@@ -14,6 +14,7 @@ from coderelay.config.settings import PermissionsConfig, Settings
 from coderelay.policy.rules import EXPECTED, InvalidRule, read_rule
 from coderelay.protocol.display_text import display_path, escaped
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.translatable import apply_to_values, say
 
 _DEEPEST = 32
 _DOTS = 3  # as in agents.<name>.tools.disabled
@@ -44,11 +45,11 @@ def parse_object(content: bytes, file: str) -> Tree:
         value = msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"))
         keys = count_keys(value, _DEEPEST)
     except RecursionError as error:
-        raise BadInput(f"{file} is nested too deeply") from error
+        raise BadInput(say("{file} is nested too deeply", file=file)) from error
     except ValueError as error:
         raise _about_text(content, file) from error
     if not isinstance(value, dict):
-        raise BadInput(f"{file} must hold a JSON object: {{…}}")
+        raise BadInput(say("{file} must hold a JSON object: {example}", file=file, example="{…}"))
     if keys != sum(1 for each in re.finditer(_STRING, content) if each[1]):
         raise _about_text(content, file)
     return cast(Tree, value)
@@ -62,7 +63,7 @@ def _nested(written: Tree, file: str) -> Tree:
         for each in reversed(rest):
             value = {each: value}
         if not _join(tree, {first: value}):
-            raise BadInput(f"{file}: {escaped(key)} is set twice")
+            raise BadInput(say("{file}: {key} is set twice", file=file, key=escaped(key)))
     return tree
 
 
@@ -101,5 +102,13 @@ def refuse_odd_rules(written: PermissionsConfig, file: str) -> None:
             except InvalidRule as odd:
                 shown = escaped(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
                 raise BadInput(
-                    f'{file}: permissions.{name}[{number}] must be {EXPECTED}, not "{shown}": {escaped(str(odd))}'
+                    say(
+                        '{file}: permissions.{name}[{number}] must be {what}, not "{value}": {problem}',
+                        file=file,
+                        name=name,
+                        number=number,
+                        what=say(EXPECTED),
+                        value=shown,
+                        problem=apply_to_values(escaped, odd.reason),
+                    )
                 ) from odd

@@ -49,7 +49,11 @@ def open_beneath(folder: str, path: str) -> Generator[tuple[int, str], None, Non
     real = os.path.realpath(path)
     if not real.startswith(os.path.join(top, "")):
         raise BadInput(
-            f"{display_path(path)} is a link that leads out of the folder, to {display_path(real)}",
+            say(
+                "{path} is a link that leads out of the folder, to {target}",
+                path=display_path(path),
+                target=display_path(real),
+            ),
             "Put the file itself there, not a link.",
         )
     *between, name = os.path.relpath(real, top).split(os.sep)
@@ -67,14 +71,18 @@ def open_beneath(folder: str, path: str) -> Generator[tuple[int, str], None, Non
 def _read(file: int, path: str) -> bytes:
     try:
         if not stat.S_ISREG(os.fstat(file).st_mode):
-            raise BadInput(f"{display_path(path)} is not a regular file")
+            raise BadInput(say("{path} is not a regular file", path=display_path(path)))
         with os.fdopen(file, "rb", closefd=False) as opened:
             content = opened.read(_MOST_BYTES + 1)
     finally:
         os.close(file)
     if len(content) > _MOST_BYTES:
         raise BadInput(
-            f"{display_path(path)} is larger than {_MOST_BYTES} bytes, which is too large for a configuration file"
+            say(
+                "{path} is larger than {count} bytes, which is too large for a configuration file",
+                path=display_path(path),
+                count=_MOST_BYTES,
+            )
         )
     return content
 

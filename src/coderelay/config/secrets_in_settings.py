@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from coderelay.models.provider_settings import ProviderSettings
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.translatable import say
 from coderelay.workspace.processes.environment import LOGIN_IN_ADDRESS, SECRET_NAME
 
 HIDDEN = "***"
@@ -24,9 +25,19 @@ def refuse_secrets(providers: Mapping[str, ProviderSettings], file: str) -> None
     for name, settings in providers.items():
         variable = settings.api_key_env
         if variable is not None and not (variable.isascii() and variable.isidentifier()):
-            raise BadInput(f"{file}: providers.{name}.api_key_env must be the name of an environment variable")
+            raise BadInput(
+                say(
+                    "{file}: providers.{name}.api_key_env must be the name of an environment variable",
+                    file=file,
+                    name=name,
+                )
+            )
         if settings.base_url is not None and LOGIN_IN_ADDRESS.search(settings.base_url):
-            raise BadInput(f"{file}: providers.{name}.base_url must be an address without a login in it")
+            raise BadInput(
+                say(
+                    "{file}: providers.{name}.base_url must be an address without a login in it", file=file, name=name
+                )
+            )
 
 
 def hide_secrets(value: Any, name: str = "") -> Any:

@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 from coderelay.models.provider_settings import ProviderSettings
 from coderelay.protocol.modes import mode_spec
 from coderelay.protocol.session_setting_values import Mode, Persistence, Preset
+from coderelay.protocol.translatable import say
 from coderelay.protocol.translation_files import LANGUAGES
 
 if TYPE_CHECKING:
@@ -194,7 +195,7 @@ class HookGroup(Struct, frozen=True, forbid_unknown_fields=True):
         try:
             re.compile("" if self.matcher == "*" else self.matcher)
         except re.error as error:
-            raise ValueError(f"has a `matcher` that is no regular expression: {error}") from error
+            raise ValueError(say("has a `matcher` that is no regular expression: {why}", why=error)) from error
 
 
 TO_COME = ("agents",)

@@ -57,7 +57,7 @@ def trust(
     BadInput if the keys are no longer those that the person has `seen`."""
     wanted = settings_needing_trust(home, folder)
     if seen is not None and seen != wanted:
-        raise BadInput(f"{display_path(folder_file(folder))} was changed just now", "Review it again.")
+        raise BadInput(say("{path} was changed just now", path=display_path(folder_file(folder))), "Review it again.")
     real = os.path.realpath(folder)
 
     def change(known: TrustRecords) -> TrustRecords:
@@ -136,7 +136,7 @@ def _read(home: str) -> TrustRecords:
         raise BadInput(say("cannot read {path}: {why}", path=display_path(path), why=error.strerror)) from error
     except ValueError as error:
         raise BadInput(
-            f"{display_path(path)} is damaged", "Delete it; then no folder is trusted any more."
+            say("{path} is damaged", path=display_path(path)), "Delete it; then no folder is trusted any more."
         ) from error
 
 

@@ -19,10 +19,12 @@ from coderelay.config.skills_and_commands.trusted_text_files import (
     TextFolder,
     gather,
     list_place,
+    not_used,
     read_text,
 )
 from coderelay.protocol.display_text import display_path, escaped
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.translatable import say
 
 _SUFFIX = ".md"
 _NAME = re.compile(r"\w[\w.-]{0,63}(?::\w[\w.-]{0,63}){0,3}")
@@ -97,7 +99,8 @@ def command_texts(place: TextFolder, notes: list[str]) -> Iterator[FoundText]:
     """Every Markdown file of a place that can be read, whether it is a valid command or not."""
     paths = list(islice(_paths(place, notes), MOST_TEXTS + 1))
     if len(paths) > MOST_TEXTS:
-        notes.append(f"{display_path(place.path)} has more than {MOST_TEXTS} files; the rest is not used")
+        where = display_path(place.path)
+        notes.append(say("{path} has more than {count} files; the rest is not used", path=where, count=MOST_TEXTS))
     for path in paths[:MOST_TEXTS]:
         try:
             yield read_text(place, path)
@@ -115,7 +118,10 @@ def _paths(place: TextFolder, notes: list[str]) -> Iterator[str]:
             continue
         seen.add(real)
         if len(seen) > MOST_TEXTS:
-            notes.append(f"{display_path(place.path)} has more than {MOST_TEXTS} folders; the rest is not used")
+            where = display_path(place.path)
+            notes.append(
+                say("{path} has more than {count} folders; the rest is not used", path=where, count=MOST_TEXTS)
+            )
             return
         try:
             inside = list(list_place(place, folder))
@@ -126,7 +132,7 @@ def _paths(place: TextFolder, notes: list[str]) -> Iterator[str]:
         deeper = [path for path, is_folder in inside if is_folder and not os.path.basename(path).startswith(".")]
         if place.folder is not None:  # a link could lead to everything in the folder
             links = [each for each in deeper if os.path.islink(each)]
-            notes += [f"{display_path(each)} is not used: it is a link to a folder" for each in links]
+            notes += [not_used(each, "it is a link to a folder") for each in links]
             deeper = [each for each in deeper if each not in links]
         if folder.count(os.sep) + bool(folder) < _DEEPEST:
             below += [os.path.relpath(each, place.path) for each in reversed(deeper)]
@@ -137,7 +143,7 @@ def _command(place: TextFolder, text: FoundText, taken: Collection[str]) -> Cust
     if not _NAME.fullmatch(name):
         raise BadInput("its name may contain only letters, digits and . _ -, and at most 64 characters")
     if name in taken:
-        raise BadInput(f"there is a built-in /{name}")
+        raise BadInput(say("there is a built-in /{name}", name=name))
     head = read_front_matter(text.decoded())
     body = head.body.strip()
     if not body:

@@ -14,6 +14,7 @@ from textwrap import dedent
 from msgspec import Struct
 
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.translatable import say
 
 _KEY = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*):(?:[ \t]+(.*))?")
 _BLOCK = re.compile(r"([|>])[+-]?")
@@ -59,7 +60,12 @@ def read_front_matter(text: str) -> FrontMatter:
         return FrontMatter({}, "\n".join(lines))
     end = next((at for at, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "...")), None)
     if end is None or end > _MOST_LINES:
-        raise BadInput(f"line 1: the front matter that begins with --- must end with --- within {_MOST_LINES} lines")
+        raise BadInput(
+            say(
+                "line 1: the front matter that begins with --- must end with --- within {count} lines",
+                count=_MOST_LINES,
+            )
+        )
     return FrontMatter(_fields(lines[1:end]), "\n".join(lines[end + 1 :]))
 
 
@@ -70,10 +76,10 @@ def _fields(lines: list[str]) -> dict[str, Field]:
         found = _KEY.fullmatch(line.rstrip())
         if found is None:
             if line.strip() and not line.startswith((" ", "#", "- ")):
-                raise BadInput(f"line {number}: there must be `key: value`")
+                raise BadInput(say("line {number}: there must be `key: value`", number=number))
             below.append(line.rstrip())
         elif found[1] in fields:
-            raise BadInput(f"line {number}: {found[1]} is set twice")
+            raise BadInput(say("line {number}: {key} is set twice", number=number, key=found[1]))
         else:
             below = []
             fields[found[1]] = Field(found[1], number, (found[2] or "").strip(), below)
@@ -89,7 +95,7 @@ def _text(field: Field) -> str:
     lines = [_COMMENT.sub("", line).strip() for line in (field.first, *field.below)]
     text = " ".join(filter(None, lines))
     if text.startswith(_NEEDS_QUOTES):
-        raise _wrong(field, f"begins with {text[0]}, so it must be in quotes")
+        raise _wrong(field, say("begins with {character}, so it must be in quotes", character=text[0]))
     if (not field.first and _KEY.match(text)) or text.startswith("- "):
         raise _wrong(field, "must be a text")
     return text
@@ -151,4 +157,4 @@ def _flow(field: Field, text: str) -> list[str]:
 
 
 def _wrong(field: Field, what: str) -> BadInput:
-    return BadInput(f"line {field.line}: {field.key} {what}")
+    return BadInput(say("line {number}: {key} {problem}", number=field.line, key=field.key, problem=what))

@@ -77,7 +77,7 @@ class SkillAndCommandLookup:
         found = self._subagents().found
         chosen = next((each for each in found if each.name == name), None)
         if chosen is None:
-            there = ", ".join(each.name for each in found) or "none"
+            there = ", ".join(each.name for each in found) or say("none")
             raise ToolFailed(say("there is no agent {name}; there are: {names}", name=repr(name), names=there))
         return chosen
 
@@ -95,7 +95,7 @@ class SkillAndCommandLookup:
             raise BadInput(body.note)
         skill = next(each for each in skills.found if each.name == name)
         if skill.by_name_only and not by_name:
-            raise BadInput(f"the skill {name} can only be started by the person, with /{name}")
+            raise BadInput(say("the skill {name} can only be started by the person, with /{name}", name=name))
         return f"{body.text}\n\n(The files of this skill are in {skill.folder}.)"
 
     def _commands(self) -> CustomCommands:

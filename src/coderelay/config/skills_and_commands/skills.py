@@ -18,10 +18,12 @@ from coderelay.config.skills_and_commands.trusted_text_files import (
     complaint_about,
     gather,
     list_place,
+    not_used,
     read_text,
 )
 from coderelay.protocol.display_text import display_path, escaped
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.translatable import say
 
 FILE = "SKILL.md"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -58,7 +60,7 @@ class Skill(Struct, frozen=True):
         except BadInput as refused:
             return SkillText(note=str(refused))
         if self.digest and text.digest != self.digest:
-            return SkillText(note=f"{display_path(self.file)} is not used: it has changed since it was trusted")
+            return SkillText(note=not_used(self.file, "it has changed since it was trusted"))
         try:
             return SkillText(read_front_matter(text.decoded()).body.strip())
         except BadInput as refused:
@@ -76,8 +78,9 @@ class Skills(Struct, frozen=True):
     def load(self, name: str) -> SkillText:
         skill = next((each for each in self.found if each.name == name), None)
         if skill is None:
-            there = ", ".join(each.name for each in self.found) or "none"
-            return SkillText(note=f"there is no skill {escaped(name)[:64]!r}; there are: {there}")
+            there = ", ".join(each.name for each in self.found) or say("none")
+            shown = repr(escaped(name)[:64])
+            return SkillText(note=say("there is no skill {name}; there are: {names}", name=shown, names=there))
         return skill.load()
 
 
@@ -94,7 +97,8 @@ def skill_texts(place: TextFolder, notes: list[str]) -> Iterator[FoundText]:
         notes.append(str(refused))
         return
     if len(folders) > MOST_TEXTS:
-        notes.append(f"{display_path(place.path)} has more than {MOST_TEXTS} skills; the rest is not used")
+        where = display_path(place.path)
+        notes.append(say("{path} has more than {count} skills; the rest is not used", path=where, count=MOST_TEXTS))
     for folder in folders[:MOST_TEXTS]:
         try:
             yield read_text(place, os.path.join(folder, FILE), folder)

@@ -13,7 +13,7 @@ from msgspec import Struct
 from coderelay.config.config_paths import text_folders
 from coderelay.protocol.display_text import display_path, escaped
 from coderelay.protocol.errors import BadInput, ToolFailed
-from coderelay.protocol.translatable import say
+from coderelay.protocol.translatable import apply_to_values, say
 from coderelay.workspace.files.confined_files import ConfinedFiles, FolderEntry
 
 TextKind = Literal["skills", "commands", "agents"]
@@ -61,7 +61,7 @@ class FoundText(Struct, frozen=True):
         try:
             text = self.data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise BadInput(f"it is not UTF-8: byte {error.start + 1}") from error
+            raise BadInput(say("it is not UTF-8: byte {number}", number=error.start + 1)) from error
         if "\0" in text:
             raise BadInput("it is not a text")
         return text
@@ -111,12 +111,17 @@ def read_text(place: TextFolder, path: str, within: str | None = None) -> FoundT
     except ToolFailed as failed:
         raise _not_used(path, failed.message) from failed
     if found.size > MOST_BYTES:
-        raise _not_used(path, f"it is larger than {MOST_BYTES} bytes")
+        raise _not_used(path, say("it is larger than {count} bytes", count=MOST_BYTES))
     return FoundText(path, place.key(path), found.data)
 
 
 def _not_used(path: str, why: str) -> BadInput:
-    return BadInput(f"{display_path(path)} is not used: {escaped(why)}")
+    return BadInput(not_used(path, why))
+
+
+def not_used(path: str, why: str) -> str:
+    """The note about a file that is left out."""
+    return say("{path} is not used: {problem}", path=display_path(path), problem=apply_to_values(escaped, why))
 
 
 class NamedText(Protocol):
@@ -156,7 +161,8 @@ def gather(
                 continue
             nearer = found.setdefault(made.name, made)
             if os.path.realpath(nearer.file) != os.path.realpath(made.file):
-                notes.append(f"{made.name}: {display_path(nearer.file)} is used, not {display_path(made.file)}")
+                used, other = display_path(nearer.file), display_path(made.file)
+                notes.append(say("{name}: {path} is used, not {other}", name=made.name, path=used, other=other))
     if untrusted:
         paths = ", ".join(_bounded([*untrusted]))
         notes.insert(0, say(_NOT_TRUSTED[what], paths=paths))
@@ -164,9 +170,9 @@ def gather(
 
 
 def complaint_about(text: FoundText, problem: BadInput) -> str:
-    return f"{display_path(text.path)} is not used: {escaped(str(problem))}"
+    return not_used(text.path, str(problem))
 
 
 def _bounded(notes: list[str]) -> tuple[str, ...]:
     more = len(notes) - _MOST_NOTES
-    return tuple(notes) if more <= 0 else (*notes[:_MOST_NOTES], f"and {more} more")
+    return tuple(notes) if more <= 0 else (*notes[:_MOST_NOTES], say("and {count} more", count=more))

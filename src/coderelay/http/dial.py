@@ -31,7 +31,7 @@ class Proxy(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        return f"the proxy at {self.address.netloc} ({self.variable})"
+        return say("the proxy at {host} ({variable})", host=self.address.netloc, variable=self.variable)
 
     @property
     def headers(self) -> dict[str, str]:
@@ -48,7 +48,9 @@ async def dial(address: Address, proxy: Proxy | None, env: Mapping[str, str], se
             return await (_dial_proxy(address, proxy, trust) if proxy else _dial(address, trust))
     except TimeoutError as error:
         what = say("did not accept a connection within {seconds} s", seconds=f"{seconds:g}")
-        raise ServerMisbehaved(f"{what} through {proxy.name}" if proxy else what) from error
+        if proxy is not None:
+            what = say("{problem} through {proxy}", problem=what, proxy=proxy.name)
+        raise ServerMisbehaved(what) from error
 
 
 async def _dial(address: Address, trust: _Trust | None) -> SocketConnection:
@@ -118,8 +120,14 @@ async def _open_tunnel(wire: SocketConnection, address: Address, proxy: Proxy) -
         wire.send(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1"))
         head, _ = await receive_head(wire, idle_seconds=None)
         if not 200 <= head.status < 300:
-            what = f"did not open a connection to {target}: it answered {head.status}"
-            hint = f"Check the user name and password in {proxy.variable}." if head.status == 407 else ""
+            what = say(
+                "did not open a connection to {target}: it answered {status}", target=target, status=head.status
+            )
+            hint = (
+                say("Check the user name and password in {variable}.", variable=proxy.variable)
+                if head.status == 407
+                else ""
+            )
             raise ServerMisbehaved(what, hint=hint, retryable=head.status >= 500)
 
 
@@ -145,7 +153,7 @@ def _unreachable(error: OSError | UnicodeError) -> ServerMisbehaved:
     """Use the operating system's own error message, where there is one."""
     if isinstance(error, OSError) and error.errno and error.errno > 0:
         return ServerMisbehaved(say("cannot be reached: {why}", why=os.strerror(error.errno)))
-    words = (error.strerror if isinstance(error, OSError) else str(error)) or "the connection broke"
+    words = (error.strerror if isinstance(error, OSError) else str(error)) or say("the connection broke")
     return ServerMisbehaved(say("cannot be reached: {why}", why=words))
 
 
@@ -162,11 +170,13 @@ def load_trust(env: Mapping[str, str]) -> asyncio.Future[ssl.SSLContext]:
 
 def tls_failure(error: ssl.SSLError) -> ServerMisbehaved:
     if isinstance(error, ssl.SSLCertVerificationError):
-        what = f"shows a certificate that cannot be trusted: {error.verify_message}"
+        what = say("shows a certificate that cannot be trusted: {why}", why=error.verify_message)
         return ServerMisbehaved(what, hint=_HINT, retryable=False)
     reason = (error.reason or str(error)).replace("_", " ").lower()
     return ServerMisbehaved(
-        f"does not speak TLS as it should: {reason}", hint="Is the address really https?", retryable=False
+        say("does not speak TLS as it should: {why}", why=reason),
+        hint="Is the address really https?",
+        retryable=False,
     )
 
 
@@ -183,7 +193,11 @@ def _context(file: str, directory: str) -> ssl.SSLContext:
 def _unusable(file: str, directory: str, error: OSError) -> ServerMisbehaved:
     named = " and ".join(f"{name}={value}" for name, value in _named(file, directory) if value)
     return ServerMisbehaved(
-        f"cannot be checked: {named or 'the certificates of this system'} cannot be read ({error.strerror or error})",
+        say(
+            "cannot be checked: {path} cannot be read ({why})",
+            path=named or say("the certificates of this system"),
+            why=error.strerror or error,
+        ),
         hint="Let SSL_CERT_FILE name a file with certificates (PEM).",
         retryable=False,
     )
@@ -209,7 +223,10 @@ def _proxy(url: str, variable: str) -> Proxy:
     address = parse_address(url)
     if address is None:
         hint = "It must look like http://host:port; SOCKS is not spoken here."
-        raise ModelFailed(f"{variable} names a proxy that cannot be used: {without_user(url)}", hint=hint)
+        raise ModelFailed(
+            say("{variable} names a proxy that cannot be used: {url}", variable=variable, url=without_user(url)),
+            hint=hint,
+        )
     return Proxy(address, _basic(url), variable)
 
 

@@ -36,7 +36,7 @@ class HttpClient:
         address = parse_address(base_url)
         if address is None:
             hint = "It must look like https://host/v1."
-            raise ModelFailed(f"not a usable address: {without_user(base_url)!r}", hint=hint)
+            raise ModelFailed(say("not a usable address: {url}", url=repr(without_user(base_url))), hint=hint)
         self._address = address
         self._proxy = proxy_for(address, env)
         self._env = env
@@ -69,7 +69,11 @@ class HttpClient:
 
     def _failed(self, broken: ServerMisbehaved) -> ModelFailed:
         if broken.who:
-            return ModelFailed(f"{broken.who} {broken.what}", retryable=broken.retryable, hint=broken.hint)
+            return ModelFailed(
+                say("{host} {problem}", host=broken.who, problem=broken.what),
+                retryable=broken.retryable,
+                hint=broken.hint,
+            )
         message = say("the model server at {host} {problem}", host=self._address.netloc, problem=broken.what)
         return ModelFailed(
             message, retryable=broken.retryable, hint=broken.hint, what=broken.what, is_off=broken.is_off
@@ -171,5 +175,7 @@ class Response:
 def _field(name: str, value: str) -> str:
     """The error message never shows the value, which may be an API key."""
     if not (value.isascii() and value.isprintable()):
-        raise ModelFailed(f"the header {name} has a line break or another character that cannot be sent")
+        raise ModelFailed(
+            say("the header {name} has a line break or another character that cannot be sent", name=name)
+        )
     return f"{name}: {value}"

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from coderelay.http.errors import NoResponse, ServerMisbehaved
 from coderelay.http.socket_connection import SocketConnection
+from coderelay.protocol.translatable import say
 
 _LINE_BYTES = 16 * 1024
 _TRAILER_BYTES = 64 * 1024
@@ -98,7 +99,9 @@ class UnreadableBody:
         self._coding = coding
 
     def feed(self, data: bytes) -> bytes:
-        raise ServerMisbehaved(f"sent its answer as {self._coding}, which it was asked not to do", retryable=False)
+        raise ServerMisbehaved(
+            say("sent its answer as {coding}, which it was asked not to do", coding=self._coding), retryable=False
+        )
 
 
 class ChunkedBody:
@@ -159,7 +162,9 @@ class ChunkedBody:
         self.finished = not line
         self._trailer_bytes += len(line) + 2
         if self._trailer_bytes > _TRAILER_BYTES:
-            raise ServerMisbehaved(f"sent more than {_TRAILER_BYTES // 1024} KiB of headers after its answer")
+            raise ServerMisbehaved(
+                say("sent more than {count} KiB of headers after its answer", count=_TRAILER_BYTES // 1024)
+            )
 
 
 def _length(values: list[str]) -> int:
@@ -212,7 +217,7 @@ async def _receive_end(
     searched = at
     while (found := _END.search(data, searched)) is None:
         if len(data) > _HEAD_BYTES:
-            raise ServerMisbehaved(f"sent more than {_HEAD_BYTES // 1024} KiB of headers")
+            raise ServerMisbehaved(say("sent more than {count} KiB of headers", count=_HEAD_BYTES // 1024))
         searched = max(at, len(data) - 2)
         piece = await wire.receive(idle_seconds)
         if not piece:

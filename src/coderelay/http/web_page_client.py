@@ -18,6 +18,7 @@ from coderelay.http.response_decoder import Head, receive_head
 from coderelay.http.server_url import Address, parse_address
 from coderelay.http.socket_connection import SocketConnection
 from coderelay.protocol.errors import ModelFailed, ToolFailed
+from coderelay.protocol.translatable import say
 
 _KEPT = "/%:@!$&'()*+,;=~?"
 
@@ -50,7 +51,9 @@ class PageClient:
             finally:
                 wire.close()
         except ServerMisbehaved as broken:
-            raise ToolFailed(f"{broken.who or address.netloc} {broken.what}", broken.hint) from broken
+            raise ToolFailed(
+                say("{host} {problem}", host=broken.who or address.netloc, problem=broken.what), broken.hint
+            ) from broken
 
     def _proxy(self, address: Address) -> Proxy | None:
         try:
@@ -83,7 +86,7 @@ class PageClient:
 def _address(url: str) -> Address:
     address = parse_address(url)
     if address is None:
-        raise ToolFailed(f"{url} is no address of a page")
+        raise ToolFailed(say("{url} is no address of a page", url=url))
     return address
 
 

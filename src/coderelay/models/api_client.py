@@ -7,6 +7,7 @@ from coderelay.http.sse import EventStream
 from coderelay.models.answer_size_limits import check_event_size
 from coderelay.models.api_errors import reason_in, refusal
 from coderelay.protocol.errors import ModelFailed
+from coderelay.protocol.translatable import say
 
 _END_SECONDS = 0.25  # how long to wait for the end of the body after the end of the message
 _TOLD_BYTES = 64 * 1024
@@ -69,6 +70,10 @@ class ApiClient:
         told = reason_in(begun + await response.read(_TOLD_BYTES), self.secret)
         kind = response.headers.get("content-type", "something").partition(";")[0]
         return ModelFailed(
-            f"the model server answered with {kind} and not with events: {told or 'no reason given'}",
+            say(
+                "the model server answered with {kind} and not with events: {problem}",
+                kind=kind,
+                problem=told or "no reason given",
+            ),
             hint="Check the server address; it usually ends in /v1.",
         )

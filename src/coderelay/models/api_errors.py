@@ -88,7 +88,7 @@ def reason_in(body: bytes, secret: str) -> str:
     title = re.search(_TITLE, text)
     if title is not None:
         return _short(title[1], secret)
-    return "an HTML page" if text.lstrip().startswith("<") else _short(text, secret)
+    return say("an HTML page") if text.lstrip().startswith("<") else _short(text, secret)
 
 
 def reason(told: object, secret: str) -> str:
@@ -123,7 +123,7 @@ def _moved(response: Response) -> str:
     if not 300 <= response.status < 400:
         return ""
     to = parse_address(response.headers.get("location", ""))
-    return f"It has moved to {to.scheme}://{to.netloc}{to.path}; change the address." if to else ""
+    return say("It has moved to {url}; change the address.", url=f"{to.scheme}://{to.netloc}{to.path}") if to else ""
 
 
 def retry_after(headers: Mapping[str, str], text: str = "") -> float | None:
@@ -161,7 +161,7 @@ def _moment(text: str) -> datetime | None:
 
 
 def broken_event(why: object) -> ModelFailed:
-    return ModelFailed(f"the model server sent a broken event: {why}", retryable=True)
+    return ModelFailed(say("the model server sent a broken event: {why}", why=why), retryable=True)
 
 
 def broken_off() -> ModelFailed:

@@ -162,7 +162,13 @@ class ModelRegistry:
         base_url = where or provider.base_url
         if parse_address(base_url) is None:
             source = f"providers.{name}.base_url" if settings.base_url else variable
-            raise CannotRun(f"{source} is not a usable address: {without_user(base_url)!r}; write https://host/v1")
+            raise CannotRun(
+                say(
+                    "{source} is not a usable address: {url}; write https://host/v1",
+                    source=source,
+                    url=repr(without_user(base_url)),
+                )
+            )
         own = provider.own_kind if base_url.rstrip("/") == provider.base_url else None
         return settings.kind or own or provider.kind, base_url
 
@@ -193,8 +199,11 @@ class ModelRegistry:
         key = self._value(variable) if variable else ""
         if not (key.isascii() and key.isprintable()) or " " in key:
             raise CannotRun(
-                f"{variable} holds a character that no key has (a line break, a space, a curly quote?); "
-                "copy the key again"
+                say(
+                    "{variable} holds a character that no key has (a line break, a space, a curly quote?); "
+                    "copy the key again",
+                    variable=variable,
+                )
             )
         return key, variable
 

@@ -60,4 +60,4 @@ def _read(path: str) -> tuple[Download, ...]:
         with open(path, "rb") as file:
             return msgspec.json.decode(file.read(), type=tuple[Download, ...])
     except msgspec.DecodeError as error:
-        raise CoderError(f"{path} is no list of offers: {error}") from error
+        raise CoderError(say("{path} is no list of offers: {why}", path=path, why=error)) from error

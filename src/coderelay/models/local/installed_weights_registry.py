@@ -45,7 +45,9 @@ class WeightsFolder:
         except FileNotFoundError:
             return {}
         except msgspec.DecodeError as error:
-            raise CoderError(f"{self._list} is damaged: {error}", "Remove it, and add the models again.") from error
+            raise CoderError(
+                say("{path} is damaged: {why}", path=self._list, why=error), "Remove it, and add the models again."
+            ) from error
 
     def path_of(self, weights: Weights) -> str:
         return os.path.join(self.path, weights.file)
@@ -59,7 +61,7 @@ class WeightsFolder:
         forgotten."""
         with self._changing() as known:
             if name not in known:
-                there = ", ".join(known) or "none"
+                there = ", ".join(known) or say("none")
                 rest = say("available: {names}", names=there)
                 raise BadInput(say("no local model {name}; {rest}", name=repr(name), rest=rest))
             weights = known.pop(name)
@@ -84,7 +86,7 @@ class WeightsFolder:
 def check_name(name: str) -> str:
     if _NAME.fullmatch(name) is None:
         raise BadInput(
-            f"{name!r} is not a valid name for a model",
+            say("{name} is not a valid name for a model", name=repr(name)),
             "Use lower-case letters, digits, dots and dashes, at most 64: --name NAME",
         )
     return name

@@ -46,7 +46,7 @@ class LocalModels:
         path = self._path(model.partition(":")[2])
         if find_spec("xllamacpp") is None:
             how = say("Install it: {command}", command=install_command("xllamacpp"))
-            raise CannotRun(f"{model} needs xllamacpp to run", how)
+            raise CannotRun(say("{model} needs xllamacpp to run", model=model), how)
         server = self._servers.setdefault(path, LocalServer(path, self.card.context, self._env))
         return LocalChat(model, self.card, server)
 
@@ -64,7 +64,10 @@ class LocalModels:
             )
         path = self._folder.path_of(known[name])
         if not os.path.exists(path):
-            raise CannotRun(f"the file of local:{name} is gone: {path}", f"Forget it with: coder model remove {name}")
+            raise CannotRun(
+                say("the file of local:{name} is gone: {path}", name=name, path=path),
+                say("Forget it with: coder model remove {name}", name=name),
+            )
         return path
 
 
@@ -121,7 +124,7 @@ class LocalServer:
                 raise
             if not self.address:
                 await asyncio.to_thread(_end, process)
-                raise ModelFailed(f"{self._path} could not be run: {_reason(errors)}")
+                raise ModelFailed(say("{path} could not be run: {why}", path=self._path, why=_reason(errors)))
         headers = {"authorization": f"Bearer {key}"}
         return ApiClient(f"{self.address}/v1", headers, secret=key, env={}, idle_seconds=_IDLE_SECONDS)
 
@@ -169,4 +172,4 @@ def _reason(errors: IO[bytes]) -> str:
     errors.seek(0)
     lines = errors.read(64 * 1024).decode("utf-8", "replace").strip().splitlines()
     told = next((line.partition(" E ")[2] for line in lines if " E " in line), lines[-1] if lines else "")
-    return told or "it gave no reason"
+    return told or say("it gave no reason")

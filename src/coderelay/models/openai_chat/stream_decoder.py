@@ -20,6 +20,7 @@ from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import StopReason
 from coderelay.protocol.ids import CallId
 from coderelay.protocol.message_content import Block, Seal, Text, Thinking
+from coderelay.protocol.translatable import say
 from coderelay.protocol.usage_and_cost import Usage
 
 _STOP_REASONS: dict[str, StopReason] = {
@@ -159,7 +160,7 @@ class ChatAnswer:
         if not self._finish:
             raise broken_off()
         if self._finish in _FAILURES:
-            raise ModelFailed(f"the model server gave up in the middle: {self._finish}", retryable=True)
+            raise ModelFailed(say("the model server gave up in the middle: {why}", why=self._finish), retryable=True)
         stop_reason = "refusal" if self._refused else _STOP_REASONS.get(self._finish, "end_turn")
         self.end()
         return Completion(self._blocks(), self._whole_calls(stop_reason), self._usage, stop_reason)

@@ -90,13 +90,22 @@ class StoreFull(StoreFailed):
 
 class HeadMoved(CoderError):
     def __init__(self, session: str, expected: int, head: int) -> None:
-        super().__init__(f"session {session} is at {head}, not at {expected}")
+        super().__init__(
+            say("session {session} is at {head}, not at {expected}", session=session, head=head, expected=expected)
+        )
         self.head = head
 
 
 class Fenced(CoderError):
     def __init__(self, session: str, epoch: int, current: int) -> None:
-        super().__init__(f"session {session} is owned at epoch {current}; epoch {epoch} may not write")
+        super().__init__(
+            say(
+                "session {session} is owned at epoch {current}; epoch {epoch} may not write",
+                session=session,
+                current=current,
+                epoch=epoch,
+            )
+        )
         self.current = current
 
 

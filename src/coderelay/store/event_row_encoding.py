@@ -13,6 +13,7 @@ from coderelay.protocol.events import AnyEvent, Recorded, SessionClaimed, Sessio
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.key_value_store import Change
 from coderelay.protocol.projected_rows import MessageRow, Messages, Summary
+from coderelay.protocol.translatable import say
 
 Damaged = Callable[[str, str], StoreDamaged]
 """Makes the engine's exception from what is damaged, and why."""
@@ -40,7 +41,11 @@ def bodies(session: SessionId, events: Sequence[AnyEvent]) -> list[tuple[str, st
     except UnicodeEncodeError as error:
         half = f"U+{ord(error.object[error.start]):04X}"
         raise BadInput(
-            f"session {session!r}: text with {half}, half of a character, cannot be stored",
+            say(
+                "session {session}: text with {character}, half of a character, cannot be stored",
+                session=repr(session),
+                character=half,
+            ),
             "Names of files and folders must be valid Unicode too. The log is unchanged.",
         ) from error
 
@@ -60,7 +65,11 @@ def read_event(session: SessionId, row: tuple[int, int, int, str, bytes | str], 
     try:
         return Recorded(session, seq, epoch, at, decode(kind, body))
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise damaged(f"event {seq} of session {session}", str(error)) from error
+        raise damaged(_event(seq, session), str(error)) from error
+
+
+def _event(seq: int, session: str) -> str:
+    return say("event {number} of session {session}", number=seq, session=session)
 
 
 def refuse_holes(session: SessionId, after: int, page: Sequence[Recorded], damaged: Damaged) -> None:
@@ -69,7 +78,7 @@ def refuse_holes(session: SessionId, after: int, page: Sequence[Recorded], damag
     expected = after + 1
     for each in page:
         if each.seq != expected and not isinstance(each.event, SessionDeleted):
-            raise damaged(f"event {expected} of session {session}", "it is missing")
+            raise damaged(_event(expected, session), say("it is missing"))
         expected = each.seq + 1
 
 
@@ -77,7 +86,9 @@ def read_summary(session: str, summary: str, damaged: Damaged) -> Summary:
     try:
         return _summaries.decode(summary)
     except msgspec.DecodeError as error:
-        raise damaged(f"the row of session {session} in the table of sessions", str(error)) from error
+        raise damaged(
+            say("the row of session {session} in the table of sessions", session=session), str(error)
+        ) from error
 
 
 def messages_read(rows: Sequence[tuple[Any, ...]]) -> Messages:
@@ -91,7 +102,10 @@ def checked_changes(changes: Sequence[Change]) -> None:
     for each in changes:
         if not is_key(each.key):
             raise BadInput(
-                f"{each.key!r} cannot be the key of an entry: it is not valid Unicode, or has a NUL character"
+                say(
+                    "{key} cannot be the key of an entry: it is not valid Unicode, or has a NUL character",
+                    key=repr(each.key),
+                )
             )
 
 

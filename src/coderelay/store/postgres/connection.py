@@ -106,26 +106,30 @@ class PostgresServer:
         return self.unreachable(error) if is_lost(error) else self.failure(error)
 
     def unreachable(self, error: Exception) -> Unreachable:
-        return Unreachable(f"PostgreSQL at {self.name} cannot be reached: {_line(error)}", UNCHANGED)
+        return Unreachable(
+            say("PostgreSQL at {name} cannot be reached: {why}", name=self.name, why=_line(error)), UNCHANGED
+        )
 
     def closed(self) -> StoreFailed:
-        return StoreFailed(f"the log on {self.name} was closed by this program", UNCHANGED)
+        return StoreFailed(say("the log on {name} was closed by this program", name=self.name), UNCHANGED)
 
     def failure(self, error: psycopg.Error) -> CoderError:
         """Translate an error of the server into one of our exceptions. What was being written has been rolled back as
         a whole."""
-        text = f"PostgreSQL at {self.name}: {error.diag.message_primary or _line(error)}"
+        text = say("PostgreSQL at {name}: {why}", name=self.name, why=error.diag.message_primary or _line(error))
         match error.sqlstate or "":
             case "25006":
-                return StoreReadOnly(text, f"Use a server that can be written to. {UNCHANGED}")
+                return StoreReadOnly(text, say("Use a server that can be written to. {rest}", rest=UNCHANGED))
             case "42501":
-                return StoreReadOnly(text, f"Ask the owner of the database for the right to use it. {UNCHANGED}")
+                return StoreReadOnly(
+                    text, say("Ask the owner of the database for the right to use it. {rest}", rest=UNCHANGED)
+                )
             case "53100":
-                return StoreFull(text, f"Free some space on the server. {UNCHANGED}")
+                return StoreFull(text, say("Free some space on the server. {rest}", rest=UNCHANGED))
             case "55P03":
-                return StoreLocked(text, f"Another program holds a lock. {UNCHANGED}")
+                return StoreLocked(text, say("Another program holds a lock. {rest}", rest=UNCHANGED))
             case "XX001" | "XX002":
-                return StoreDamaged(text, f"Restore the database from a backup. {UNCHANGED}")
+                return StoreDamaged(text, say("Restore the database from a backup. {rest}", rest=UNCHANGED))
             case state if state[:2] in ("22", "54"):
                 return BadInput(text, UNCHANGED)
             case _:
@@ -133,11 +137,17 @@ class PostgresServer:
 
     def _refuse_unfit(self, connection: Connection) -> None:
         if connection.info.server_version < _OLDEST:
-            raise StoreFailed(f"PostgreSQL at {self.name} is too old", f"Use version 13 or newer. {UNCHANGED}")
+            raise StoreFailed(
+                say("PostgreSQL at {name} is too old", name=self.name),
+                say("Use version 13 or newer. {rest}", rest=UNCHANGED),
+            )
         encoding = connection.info.parameter_status("server_encoding")
         if encoding != "UTF8":
-            hint = f"Make one: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0. {UNCHANGED}"
-            raise StoreFailed(f"the database {self.name} keeps text as {encoding}, not as UTF8", hint)
+            hint = say("Make one: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0. {rest}", rest=UNCHANGED)
+            raise StoreFailed(
+                say("the database {name} keeps text as {encoding}, not as UTF8", name=self.name, encoding=encoding),
+                hint,
+            )
 
 
 class StartedWork:

@@ -419,19 +419,22 @@ async def check_version(connection: Connection, name: str) -> int:
     reads."""
     has_schema, has_version, has_tables = (await rows(connection, _LOOK))[0]
     if not has_schema:
-        raise StoreFailed(f"the database {name} has no schema to write to", f"Set its search_path. {UNCHANGED}")
+        raise StoreFailed(
+            say("the database {name} has no schema to write to", name=name),
+            say("Set its search_path. {rest}", rest=UNCHANGED),
+        )
     version = 0
     if has_version:
         ((version,),) = await rows(connection, _VERSION)
     if has_tables and not version:
         raise StoreFailed(
-            f"the database {name} holds tables of another program",
-            f"Make a database or a schema of its own and name it in CODER_DATABASE_URL. {UNCHANGED}",
+            say("the database {name} holds tables of another program", name=name),
+            say("Make a database or a schema of its own and name it in CODER_DATABASE_URL. {rest}", rest=UNCHANGED),
         )
     if version // 1000 > MAJOR:
         raise StoreNewer(
-            say("{path} was written by a newer version of coderelay", path=f"the database {name}"),
-            f"Upgrade coderelay, or name another database in CODER_DATABASE_URL. {UNCHANGED}",
+            say("{path} was written by a newer version of coderelay", path=say("the database {name}", name=name)),
+            say("Upgrade coderelay, or name another database in CODER_DATABASE_URL. {rest}", rest=UNCHANGED),
         )
     return version % 1000
 

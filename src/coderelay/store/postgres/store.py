@@ -13,6 +13,7 @@ from coderelay.protocol.events import AnyEvent, Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.key_value_store import KeyValueStore
 from coderelay.protocol.projected_rows import Messages, Summary
+from coderelay.protocol.translatable import say
 from coderelay.protocol.wall_clock import now
 from coderelay.store.event_row_encoding import LAST_CHARACTER, messages_read, read_event, read_summary, refuse_holes
 from coderelay.store.postgres.append import APPEND, Append, LogHead, project
@@ -276,7 +277,9 @@ class PostgresStore:
 
     def _damaged(self, what: str, why: str) -> StoreDamaged:
         hint = "Restore the database from a backup. The log is unchanged."
-        return StoreDamaged(f"the log on {self._server.name} is damaged: {what}: {why}", hint)
+        return StoreDamaged(
+            say("the log on {name} is damaged: {what}: {why}", name=self._server.name, what=what, why=why), hint
+        )
 
     @staticmethod
     async def _nothing(connection: Connection) -> None:

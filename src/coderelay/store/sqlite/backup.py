@@ -27,7 +27,7 @@ def back_up(source: str, target: str) -> int:
     try:
         os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except OSError as error:
-        raise BadInput(say("cannot {verb} {path}: {why}", verb="write", path=partial, why=error.strerror)) from error
+        raise BadInput(say("cannot write {path}: {why}", path=partial, why=error.strerror)) from error
     try:
         events = _copy(source, partial)
         _sync(partial)
@@ -36,7 +36,7 @@ def back_up(source: str, target: str) -> int:
     except sqlite3.Error as error:
         raise failure(error, source) from error
     except OSError as error:
-        what = say("cannot {verb} {path}: {why}", verb="write", path=target, why=error.strerror)
+        what = say("cannot write {path}: {why}", path=target, why=error.strerror)
         raise StoreFailed(what, "The log itself was not changed.") from error
     finally:
         for suffix in ("", "-wal", "-shm", "-journal"):
@@ -55,7 +55,7 @@ def _copy(source: str, target: str) -> int:
         copy.execute("PRAGMA journal_mode = DELETE")  # one file: no content may stay in a -wal file
         ((found,),) = copy.execute("PRAGMA quick_check(1)").fetchall()
         if found != "ok":
-            raise StoreDamaged(f"{source} is damaged: {found}", "No copy was made.")
+            raise StoreDamaged(say("{path} is damaged: {why}", path=source, why=found), "No copy was made.")
         ((events,),) = copy.execute("SELECT count(*) FROM event").fetchall()
         return events
 

@@ -14,13 +14,14 @@ from coderelay.protocol.translatable import say
 
 UNCHANGED = "The log is unchanged."  # says nothing of the files that a turn works on
 # SQLite would take a -wal file beside another database for a part of that database.
-RESTORE_HINT = (
-    f"Restore it from a backup, or move it away to start anew, always together with its -wal file. {UNCHANGED}"
+RESTORE_HINT = say(
+    "Restore it from a backup, or move it away to start anew, always together with its -wal file. {rest}",
+    rest=UNCHANGED,
 )
 
 
 def closed(path: str) -> StoreFailed:
-    return StoreFailed(f"{path} was closed by this program", UNCHANGED)
+    return StoreFailed(say("{path} was closed by this program", path=path), UNCHANGED)
 
 
 def failure(error: sqlite3.Error, path: str) -> StoreFailed:
@@ -41,12 +42,15 @@ def failure(error: sqlite3.Error, path: str) -> StoreFailed:
                 say("no space left to write {path}", path=path), say("Free some space. {rest}", rest=UNCHANGED)
             )
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
-            return StoreDamaged(f"{path} is damaged or not a database: {error}", RESTORE_HINT)
+            return StoreDamaged(say("{path} is damaged or not a database: {why}", path=path, why=error), RESTORE_HINT)
         case sqlite3.SQLITE_IOERR:
             # A commit that could not be synced may still be there after a crash, so the hint promises nothing.
-            return StoreFailed(f"{path} cannot be read or written: {error}", "Check the disk and your quota on it.")
+            return StoreFailed(
+                say("{path} cannot be read or written: {why}", path=path, why=error),
+                "Check the disk and your quota on it.",
+            )
         case _:
-            return StoreFailed(f"{path} cannot be used: {error}", UNCHANGED)
+            return StoreFailed(say("{path} cannot be used: {why}", path=path, why=error), UNCHANGED)
 
 
 def _read_only(path: str) -> StoreFailed:

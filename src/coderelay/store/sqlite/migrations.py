@@ -146,7 +146,7 @@ def _check(connection: sqlite3.Connection, path: str) -> int:
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if application != APPLICATION_ID and (version or application or tables):
         raise StoreFailed(
-            f"{path} is a database of another program",
+            say("{path} is a database of another program", path=path),
             "Point CODER_HOME at another folder. Nothing was changed.",
         )
     if version // 1000 > MAJOR:

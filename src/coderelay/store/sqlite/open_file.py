@@ -39,7 +39,7 @@ def open_file(path: str, lock_seconds: float) -> sqlite3.Connection:
 def open_alone(path: str) -> sqlite3.Connection:
     """Open a database for reading when there is no space for the -shm file that processes share: without that file,
     and only if no other process has the database open. Raises StoreFull if that does not help."""
-    full = StoreFull(f"no space left to use {path}", say("Free some space. {rest}", rest=UNCHANGED))
+    full = StoreFull(say("no space left to use {path}", path=path), say("Free some space. {rest}", rest=UNCHANGED))
     connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -56,7 +56,9 @@ def open_alone(path: str) -> sqlite3.Connection:
 def _prepare(connection: sqlite3.Connection, path: str, lock_seconds: float) -> None:
     check_version(connection, path)  # first, since another program's file must not be switched to WAL
     if _switch_to_wal(connection, lock_seconds) != "wal":
-        raise StoreFailed(f"{path} is on a file system without shared memory", "Set CODER_HOME to a local folder.")
+        raise StoreFailed(
+            say("{path} is on a file system without shared memory", path=path), "Set CODER_HOME to a local folder."
+        )
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA secure_delete = ON")  # a deleted session must not be recoverable from the file
     migrate(connection, path)
@@ -73,7 +75,9 @@ def _refuse_lone_wal(path: str) -> None:
     """SQLite would delete a -wal file without a database, and with it the latest writes."""
     # The -wal is checked first: a database that is being created is never empty once its -wal file has content.
     if _size(f"{path}-wal") and not _size(path):
-        raise StoreDamaged(f"{path} is empty or missing, but {path}-wal still holds a part of it", RESTORE_HINT)
+        raise StoreDamaged(
+            say("{path} is empty or missing, but {path}-wal still holds a part of it", path=path), RESTORE_HINT
+        )
 
 
 def _size(path: str) -> int:
@@ -89,7 +93,7 @@ def _create_private(path: str) -> None:
         if not os.path.exists(path):
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as error:
-        message = say("cannot {verb} {path}: {why}", verb="create", path=path, why=error.strerror)
+        message = say("cannot create {path}: {why}", path=path, why=error.strerror)
         match error.errno:
             case errno.EACCES | errno.EPERM | errno.EROFS:
                 raise StoreReadOnly(message, "Set CODER_HOME to a folder you can write to.") from error
@@ -110,7 +114,7 @@ def check_file(path: str) -> tuple[int, int]:
             steps = check_version(connection, path)
             (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
             if found != "ok":
-                raise StoreDamaged(f"{path} is damaged: {found}", RESTORE_HINT)
+                raise StoreDamaged(say("{path} is damaged: {why}", path=path, why=found), RESTORE_HINT)
             if not steps:
                 return 0, 0
             (events,) = connection.execute("SELECT count(*) FROM event").fetchone()

@@ -39,7 +39,7 @@ class FileRemoved(StoreFailed):
     """Nothing was written; the write can be retried after the files have been reopened."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(f"{path} was removed while in use")
+        super().__init__(say("{path} was removed while in use", path=path))
 
 
 class OpenFiles:
@@ -157,20 +157,21 @@ class OpenFiles:
                     raise
                 if time.monotonic() > deadline:
                     hint = "Close other coder processes and try again."
-                    raise StoreLocked(f"{self._shm} was removed while in use", hint) from error
+                    raise StoreLocked(say("{path} was removed while in use", path=self._shm), hint) from error
             time.sleep(_PAUSE_SECONDS)
 
     def _fold(self, connection: sqlite3.Connection) -> None:
         if os.path.exists(self._wal):
             raise StoreFailed(
-                f"{self._wal} was removed while in use, and another process has begun a new one",
+                say("{path} was removed while in use, and another process has begun a new one", path=self._wal),
                 "What this process wrote last may be lost. Start coder again; do not remove its files while it runs.",
             )
         deadline = time.monotonic() + _FOLD_SECONDS
         while connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
             if time.monotonic() > deadline:
                 raise StoreFailed(
-                    f"{self._wal} was removed while in use", "Close other coder processes and try again."
+                    say("{path} was removed while in use", path=self._wal),
+                    "Close other coder processes and try again.",
                 )
             time.sleep(_PAUSE_SECONDS)
 
@@ -191,7 +192,7 @@ class OpenFiles:
         while not _lock_pending(self._guard, kind):
             if time.monotonic() > deadline:
                 hint = "Close other coder processes and try again."
-                raise StoreFailed(f"{self._wal} was removed while in use", hint)
+                raise StoreFailed(say("{path} was removed while in use", path=self._wal), hint)
             time.sleep(_PAUSE_SECONDS)
 
 

@@ -298,7 +298,7 @@ class SqliteStore:
 
     def _damaged(self, what: str, why: str) -> StoreDamaged:
         hint = "Restore the file from a backup. The log is unchanged."
-        return StoreDamaged(f"{self.path} is damaged: {what}: {why}", hint)
+        return StoreDamaged(say("{path} is damaged: {what}: {why}", path=self.path, what=what, why=why), hint)
 
     async def _query(self, sql: str, values: Sequence[str | int] = ()) -> list[tuple[Any, ...]]:
         await self._be_open()

@@ -108,7 +108,14 @@ def _change(arguments: EditArguments, before: FileContent | None, workspace: Wor
         return FileEdit(path, before, file.encode(text)), places
     except UnicodeEncodeError as error:
         character = text[error.start]
-        raise ToolFailed(f"{shown} is {file.note}, which has no {character!r}") from error
+        raise ToolFailed(
+            say(
+                "{path} is {encoding}, which has no {character}",
+                path=shown,
+                encoding=file.note,
+                character=repr(character),
+            )
+        ) from error
 
 
 def replaced(text: str, arguments: EditArguments, shown: str) -> tuple[str, int]:
@@ -155,7 +162,10 @@ def _places(text: str, old: str, apart: bool) -> list[int]:
 def _not_found(text: str, old: str, shown: str) -> ToolFailed:
     if re.search(MARKER, old):
         return ToolFailed(
-            f"the text to replace is not in {shown}: what is hidden there is a secret; choose lines without one"
+            say(
+                "the text to replace is not in {path}: what is hidden there is a secret; choose lines without one",
+                path=shown,
+            )
         )
     without_numbers = re.sub(_NUMBERED, "", old)
     if without_numbers != old and without_numbers in text:

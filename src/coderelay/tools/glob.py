@@ -119,7 +119,7 @@ class _Search:
                 if self._glob.matches(place.path[self._skipped :]):
                     self._add(place.path, place.entry)
         except OSError as error:
-            raise ToolFailed(f"the folder cannot be read: {error.strerror}") from error
+            raise ToolFailed(say("the folder cannot be read: {why}", why=error.strerror)) from error
 
     def _add(self, path: str, entry: os.DirEntry[str]) -> None:
         try:

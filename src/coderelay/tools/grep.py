@@ -69,6 +69,9 @@ class Grep:
             "1 match in 1 file": "1 个文件中有 1 处匹配",
             "{count} matches in 1 file": "1 个文件中有 {count} 处匹配",
             "{count} matches in {files} files": "{files} 个文件中有 {count} 处匹配",
+            "1 match or more in 1 file": "1 个文件中至少有 1 处匹配",
+            "{count} matches or more in 1 file": "1 个文件中至少有 {count} 处匹配",
+            "{count} matches or more in {files} files": "{files} 个文件中至少有 {count} 处匹配",
             "invalid regular expression: {why}": "模式不是正则表达式：{why}",
             "the search could not be started: {why}": "搜索无法启动：{why}",
             "the search was interrupted": "搜索被中断",
@@ -197,11 +200,19 @@ def _finished(
 def _summary(matches: int, more: str, files: int) -> str:
     if not matches:
         return "no matches"
-    if more or (matches == 1 and files == 1):
-        return f"{_count(matches, 'match', 'matches')}{more} in {_count(files, 'file', 'files')}"
     if files == 1:
-        return say("{count} matches in 1 file", count=matches)
+        return _summary_of_one_file(matches, more)
+    if more:
+        return say("{count} matches or more in {files} files", count=matches, files=files)
     return say("{count} matches in {files} files", count=matches, files=files)
+
+
+def _summary_of_one_file(matches: int, more: str) -> str:
+    if matches == 1:
+        return "1 match or more in 1 file" if more else "1 match in 1 file"
+    if more:
+        return say("{count} matches or more in 1 file", count=matches)
+    return say("{count} matches in 1 file", count=matches)
 
 
 def _count(number: int, one: str, many: str) -> str:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from coderelay.protocol.calls import Finished, Need
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.tool_specs import ToolSpec
-from coderelay.protocol.translatable import say
+from coderelay.protocol.translatable import join_texts, say
 from coderelay.tools.editing.edit_need import need_of
 from coderelay.tools.editing.file_changes import (
     FileEdit,
@@ -100,7 +100,7 @@ class Patch:
         if any(each.mode for each in patches):
             lines.append("(modes are not changed by a patch; use chmod)")
         files = "1 file" if len(changes) == 1 else say("{count} files", count=len(changes))
-        return Finished("\n".join(lines), f"{tally}, {files}", seen=seen)
+        return Finished("\n".join(lines), join_texts(", ", (tally, files)), seen=seen)
 
 
 def _paths(patches: "list[FilePatch]") -> list[str]:
@@ -150,7 +150,7 @@ def _patched(patch: "FilePatch", data: bytes | None, shown: str) -> bytes | None
     if patch.kind == "update":
         return _encoded(file, text, shown)
     if text:
-        raise ToolFailed(f"{shown} has more lines than the patch that deletes it shows")
+        raise ToolFailed(say("{path} has more lines than the patch that deletes it shows", path=shown))
     return None
 
 
@@ -158,7 +158,14 @@ def _encoded(file: TextFile, text: str, shown: str) -> bytes:
     try:
         return file.encode(text)
     except UnicodeEncodeError as error:
-        raise ToolFailed(f"{shown} is {file.note}, which has no {text[error.start]!r}") from error
+        raise ToolFailed(
+            say(
+                "{path} is {encoding}, which has no {character}",
+                path=shown,
+                encoding=file.note,
+                character=repr(text[error.start]),
+            )
+        ) from error
 
 
 def _change_line(change: FileEdit, workspace: Workspace) -> str:

@@ -129,9 +129,11 @@ def _count(lines: int) -> str:
 
 def _image(kind: str, content: FileContent) -> Finished:
     if content.size > MOST_BYTES:
-        raise ToolFailed(f"the image has {content.size} bytes; {MOST_BYTES} at most can be shown")
+        raise ToolFailed(
+            say("the image has {count} bytes; {most} at most can be shown", count=content.size, most=MOST_BYTES)
+        )
     image = Image(kind, b64encode(content.data).decode())
-    said = f"{kind}, {content.size} bytes"
+    said = say("{kind}, {count} bytes", kind=kind, count=content.size)
     return Finished(output=said, summary=said, images=(image,))
 
 

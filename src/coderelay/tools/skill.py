@@ -7,6 +7,7 @@ from msgspec import Struct
 from coderelay.protocol.calls import Finished, Need
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.tool_specs import ToolSpec
+from coderelay.protocol.translatable import say
 from coderelay.workspace.workspace import Workspace
 
 LoadSkill = Callable[[str, str], str]
@@ -48,5 +49,5 @@ class SkillTool:
         try:
             text = self._load(workspace.root, arguments.name)
         except ToolFailed as failed:
-            raise ToolFailed(f"{failed.message}. Go on without it.") from failed
+            raise ToolFailed(say("{problem}. Go on without it.", problem=failed.message)) from failed
         return Finished(text, summary="loaded", skill=arguments.name)

@@ -57,7 +57,7 @@ class Todo:
     def need(self, arguments: TodoArguments, workspace: Workspace) -> Need:
         items = arguments.items
         if len(items) > _MOST:
-            raise ToolFailed(f"{len(items)} items are too many; {_MOST} at most")
+            raise ToolFailed(say("{count} items are too many; {most} at most", count=len(items), most=_MOST))
         if any(not each.content.strip() for each in items):
             raise ToolFailed("an item has no content")
         if sum(each.status == "in_progress" for each in items) > 1:

@@ -104,8 +104,11 @@ def _check_same(judged: Need, today: Need) -> None:
     have none."""
     if today.server != judged.server or judged.server_tool not in ("", today.server_tool):
         raise ToolFailed(
-            f"{judged.tool} is not any more what was allowed: another program or another tool has that name now. "
-            "The call did not run; make it again, so that it can be judged anew."
+            say(
+                "{tool} is not any more what was allowed: another program or another tool has that name now. "
+                "The call did not run; make it again, so that it can be judged anew.",
+                tool=judged.tool,
+            )
         )
 
 

@@ -26,7 +26,11 @@ class RpcError(Exception):
 
 
 class NoAnswer(Exception):
-    """A request gets no answer; the other side may have acted on it. The text is the end of a sentence about it."""
+    """A request gets no answer; the other side may have acted on it. `what` is the end of a sentence about it."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
 
 
 class PeerLost(NoAnswer):

@@ -2,6 +2,7 @@
 
 from typing import cast
 
+from coderelay.protocol.translatable import say
 from coderelay.wire.errors import PeerLost
 from coderelay.wire.message_json_and_ids import ID_CHARS, Params, decoded, key_of
 from coderelay.wire.transport import Oversized
@@ -29,7 +30,7 @@ class Tolerance:
         if self._rubbish > _RUBBISH:
             raise PeerLost("sends what are no messages")
         if self._unasked > _UNASKED:
-            raise PeerLost(f"sent more than {_UNASKED} messages that nobody asked for")
+            raise PeerLost(say("sent more than {count} messages that nobody asked for", count=_UNASKED))
         return [repaired for each in messages if (repaired := _repaired(each)) is not None]
 
     def note_answer(self) -> None:
@@ -39,7 +40,9 @@ class Tolerance:
     def check_requests(self, waiting: int) -> None:
         """Another request has arrived, while so many are not answered. An answer takes memory until it is read."""
         if waiting >= _IN_FLIGHT:
-            raise PeerLost(f"asked more than {_IN_FLIGHT} times without reading what it was answered")
+            raise PeerLost(
+                say("asked more than {count} times without reading what it was answered", count=_IN_FLIGHT)
+            )
 
 
 def _values(data: bytes | Oversized) -> list[object]:
@@ -67,7 +70,7 @@ def _repaired(message: Params) -> Params | None:
     if method is None:
         return {"jsonrpc": "2.0", "id": key, **given}
     if isinstance(key, str) and len(key) > ID_CHARS:
-        raise PeerLost(f"asked with an id of more than {ID_CHARS} characters")
+        raise PeerLost(say("asked with an id of more than {count} characters", count=ID_CHARS))
     if not isinstance(method, str) or (key is not None and key_of(key) is None):
         return None
     asked: Params = {"jsonrpc": "2.0", "method": method, "params": params if isinstance(params, dict) else {}}

@@ -177,7 +177,7 @@ class Peer:
         except RpcError as error:
             self._refuse(None, error)
         except PeerLost as lost:
-            self.lose(str(lost))
+            self.lose(lost.what)
 
     def _sort(self, message: object) -> None:
         if not isinstance(message, dict):

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.translatable import say
 from coderelay.tools.editing.closest_match import closest_match
 from coderelay.tools.editing.patch_parser import Hunk
 from coderelay.workspace.files.line_diff import with_ends
@@ -44,7 +45,9 @@ class _Places:
         old = hunk.old
         start = self._place(hunk, old) if old else self._insertion(hunk)
         if not self._is_free(start, start + len(old)):
-            raise ToolFailed(f"two changes to {self._shown} meet at line {start + 1}; make them one")
+            raise ToolFailed(
+                say("two changes to {path} meet at line {number}; make them one", path=self._shown, number=start + 1)
+            )
         if hunk.start is not None:
             self._drift = start - hunk.start
         new = self._replaced(hunk, start)
@@ -56,7 +59,7 @@ class _Places:
         places = exact or places
         if not places:
             near, detail = closest_match(self._plain, [line.rstrip("\r\n") for line in old])
-            raise ToolFailed(f"a change does not fit {self._shown}: {near}", detail=detail)
+            raise ToolFailed(say("a change does not fit {path}: {rest}", path=self._shown, rest=near), detail=detail)
         if hunk.start is not None:
             wanted = hunk.start + self._drift
             return min(places, key=lambda at: (abs(at - wanted), at))
@@ -69,7 +72,12 @@ class _Places:
             return places[0]
         listed = ", ".join(str(at + 1) for at in places[:_LISTED]) + (", …" if len(places) > _LISTED else "")
         raise ToolFailed(
-            f"a change fits {self._shown} in {len(places)} places (lines {listed}); give more lines around it"
+            say(
+                "a change fits {path} in {count} places (lines {lines}); give more lines around it",
+                path=self._shown,
+                count=len(places),
+                lines=listed,
+            )
         )
 
     def _candidates(self, old: list[str]) -> list[int]:
@@ -89,7 +97,14 @@ class _Places:
         if hunk.start is None:
             return self._from(hunk) if hunk.below else len(self._lines)
         if hunk.start > len(self._lines):
-            raise ToolFailed(f"a change goes after line {hunk.start}, but {self._shown} has {len(self._lines)} lines")
+            raise ToolFailed(
+                say(
+                    "a change goes after line {number}, but {path} has {count} lines",
+                    number=hunk.start,
+                    path=self._shown,
+                    count=len(self._lines),
+                )
+            )
         return hunk.start
 
     def _from(self, hunk: Hunk) -> int:
@@ -98,7 +113,11 @@ class _Places:
         for line in hunk.below:
             found = [place for place in self._below(line) if place >= at] or self._below(line)
             if not found:
-                raise ToolFailed(f"{self._shown} has no line {line!r}, which the patch names after @@")
+                raise ToolFailed(
+                    say(
+                        "{path} has no line {line}, which the patch names after @@", path=self._shown, line=repr(line)
+                    )
+                )
             at = found[0] + 1
         return at
 

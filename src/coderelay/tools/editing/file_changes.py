@@ -88,7 +88,13 @@ async def _make_all(changes: Sequence[FileEdit], workspace: Workspace) -> tuple[
     except BaseException as error:
         left = await _take_back(ways_back)
         if left and isinstance(error, ToolFailed):
-            raise ToolFailed(f"{error.message}; and what was done before could not be taken back: {left}") from error
+            raise ToolFailed(
+                say(
+                    "{problem}; and what was done before could not be taken back: {names}",
+                    problem=error.message,
+                    names=left,
+                )
+            ) from error
         raise
     return tuple(seen for change in known for seen in _seen(change, workspace))
 
@@ -116,9 +122,9 @@ def without_hidden_quotations(path: str, workspace: Workspace) -> Generator[None
     try:
         yield
     except ToolFailed as failed:
-        first, _, lines = failed.message.partition("\n")
-        if lines and is_hidden(path, workspace):
-            raise ToolFailed(f"{first.rstrip(':')} (not shown: to read it must be asked about)") from None
+        if "\n" in failed.message and is_hidden(path, workspace):
+            told = say("{problem} (not shown: to read it must be asked about)", problem=failed.summary)
+            raise ToolFailed(told) from None
         raise
 
 

@@ -15,6 +15,7 @@ from typing import Literal
 from msgspec import Struct, field
 
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.translatable import say
 
 Mark = Literal[" ", "-", "+"]
 
@@ -87,7 +88,7 @@ class _Envelope:
         while True:
             line = self._next()
             if line is None:
-                raise ToolFailed(f"the patch does not end with {_END}")
+                raise ToolFailed(say("the patch does not end with {end}", end=_END))
             if line.strip() == _END:
                 return patches
             if line.startswith(_ADD):
@@ -98,8 +99,12 @@ class _Envelope:
                 patches.append(self._updated(line.removeprefix(_UPDATE).strip()))
             elif line.strip():
                 raise ToolFailed(
-                    f"line {self._at} of the patch should name a file (*** Add File: …, *** Update File: …, "
-                    f"*** Delete File: …), but is: {line}"
+                    say(
+                        "line {number} of the patch should name a file (*** Add File: …, *** Update File: …, "
+                        "*** Delete File: …), but is: {line}",
+                        number=self._at,
+                        line=line,
+                    )
                 )
 
     def _next(self) -> str | None:
@@ -120,7 +125,9 @@ class _Envelope:
             if line[:1] == "+":
                 hunk.lines.append(("+", f"{line[1:]}\n"))
             elif line.strip():
-                raise ToolFailed(f"every line of a file that is added begins with +, but one is: {line}")
+                raise ToolFailed(
+                    say("every line of a file that is added begins with +, but one is: {line}", line=line)
+                )
         return hunk
 
     def _updated(self, path: str) -> FilePatch:
@@ -144,10 +151,10 @@ class _Envelope:
             elif not line:
                 hunk.lines.append((" ", "\n"))
             else:
-                raise ToolFailed(f"a line of the patch begins with neither a space, + nor -: {line}")
+                raise ToolFailed(say("a line of the patch begins with neither a space, + nor -: {line}", line=line))
         _after(hunk, patch.hunks)
         if not patch.hunks and not patch.to:
-            raise ToolFailed(f"the patch says nothing of what is to change in {path}")
+            raise ToolFailed(say("the patch says nothing of what is to change in {path}", path=path))
         return patch
 
 
@@ -174,7 +181,12 @@ class _Unified:
             elif self._is_head():
                 self._names(FilePatch("update", ""))
             elif line.startswith("@@"):
-                raise ToolFailed(f"line {self._at + 1} of the patch begins a change, but no file was named before it")
+                raise ToolFailed(
+                    say(
+                        "line {number} of the patch begins a change, but no file was named before it",
+                        number=self._at + 1,
+                    )
+                )
             else:
                 self._pass_words(line)
         return self._patches
@@ -184,7 +196,13 @@ class _Unified:
         hunk."""
         self._among_words = self._among_words or line == _SIGNATURE or line.startswith("```")
         if line.strip() and not self._among_words:
-            raise ToolFailed(f"line {self._at + 1} of the patch begins with neither a space, + nor -: {line}")
+            raise ToolFailed(
+                say(
+                    "line {number} of the patch begins with neither a space, + nor -: {line}",
+                    number=self._at + 1,
+                    line=line,
+                )
+            )
         self._at += 1
 
     def _is_head(self) -> bool:
@@ -322,7 +340,7 @@ def _note_git(patch: FilePatch, line: str) -> None:
     elif line.startswith("copy "):
         raise ToolFailed("the patch copies a file; add the copy as a new file instead")
     elif line.startswith(("Binary files ", "GIT binary patch")):
-        raise ToolFailed(f"the patch changes a binary file, {patch.path}; only text can be patched")
+        raise ToolFailed(say("the patch changes a binary file, {path}; only text can be patched", path=patch.path))
 
 
 def _unusual_mode(line: str) -> str:
@@ -338,7 +356,7 @@ def _unquoted(text: str) -> str:
     """Decode a quoted name: git writes unusual characters with C escapes."""
     inner = re.match(r'"((?:[^"\\]|\\.)*)"', text)
     if inner is None:
-        raise ToolFailed(f"the patch has a name that does not end: {text}")
+        raise ToolFailed(say("the patch has a name that does not end: {text}", text=text))
 
     def plain(found: re.Match[bytes]) -> bytes:
         what = found[1]

@@ -6,6 +6,8 @@ from bisect import bisect_left
 
 from msgspec import Struct
 
+from coderelay.protocol.translatable import say
+
 _MARKS = (  # the longer ones first: the mark of UTF-32 begins like that of UTF-16
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -36,7 +38,7 @@ class TextFile(Struct, frozen=True):
 
     @property
     def note(self) -> str:
-        return "" if self.encoding == "utf-8" else f"written in {self.encoding}"
+        return "" if self.encoding == "utf-8" else say("written in {encoding}", encoding=self.encoding)
 
 
 def text_file(data: bytes, *, whole: bool = True) -> TextFile | None:

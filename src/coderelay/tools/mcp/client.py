@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Raw
 
 from coderelay import __version__
+from coderelay.protocol.translatable import say
 from coderelay.tools.mcp.protocol_types import (
     CallResult,
     Greeting,
@@ -69,7 +70,12 @@ class McpClient:
         }
         greeting = _decoded(await self._ask("initialize", said, seconds), Greeting)
         if greeting.protocol_version not in VERSIONS:
-            raise ServerFailed(f"speaks version {greeting.protocol_version[:40]} of the protocol, which we do not")
+            raise ServerFailed(
+                say(
+                    "speaks version {version} of the protocol, which we do not",
+                    version=greeting.protocol_version[:40],
+                )
+            )
         self._capabilities = greeting.capabilities
         if (exchange := self._peer.tell("notifications/initialized", {})) is not None:
             await exchange
@@ -129,7 +135,7 @@ class McpClient:
                     if len(listed) >= _ITEMS:
                         break
         except TimeoutError as error:
-            raise ServerTimeout(f"did not answer within {seconds:.0f} s") from error
+            raise ServerTimeout(say("did not answer within {seconds} s", seconds=f"{seconds:.0f}")) from error
         return listed[:_ITEMS]
 
     async def _pages(self, what: str, seconds: float) -> AsyncGenerator[ListPage]:
@@ -165,9 +171,9 @@ class McpClient:
         except RpcError as error:
             raise ServerRefused(error.code, error.message) from error
         except PeerTimeout as error:
-            raise ServerTimeout(f"did not answer within {clock() - began:.0f} s") from error
+            raise ServerTimeout(say("did not answer within {seconds} s", seconds=f"{clock() - began:.0f}")) from error
         except NoAnswer as error:
-            raise ServerFailed(str(error), sent=True) from error
+            raise ServerFailed(error.what, sent=True) from error
         finally:
             self._put_off.pop(token, None)
 
@@ -189,7 +195,7 @@ def _decoded(result: Any, type_: type[Decoded]) -> Decoded:
     try:
         return msgspec.convert(result, type_)
     except (msgspec.ValidationError, RecursionError) as error:
-        raise ServerFailed(f"sent an answer that cannot be understood: {error}", sent=True) from error
+        raise ServerFailed(say("sent an answer that cannot be understood: {why}", why=error), sent=True) from error
 
 
 def _root(folder: str) -> dict[str, str]:

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from coderelay.http.sse import EventStream
 from coderelay.protocol.errors import ModelFailed
+from coderelay.protocol.translatable import join_texts, say
 from coderelay.tools.mcp.server_transport_interface import MOST_BYTES, ServerFailed, SessionForgotten
 from coderelay.wire.transport import Exchange, Take
 
@@ -72,7 +73,7 @@ class HttpTransport:
         try:
             self._http = self._open_http(self._origin)
         except ModelFailed as failed:
-            raise ServerFailed(f"cannot be used: {failed.message}") from failed
+            raise ServerFailed(say("cannot be used: {problem}", problem=failed.message)) from failed
 
     async def deliver(self, take: Take) -> str:
         """Answers arrive with the posts; this reads what the server sends unasked. It never ends by itself."""
@@ -166,8 +167,13 @@ async def _whole(answer: HttpReply) -> bytes:
 async def _refusal(answer: HttpReply) -> str:
     where = answer.headers.get("location", "") if answer.status < 400 else ""
     said = where or _reason(await answer.read(_FAILURE_BYTES))
-    hint = "; check its `headers` in the configuration" if answer.status in (401, 403) else ""
-    return f"answered {answer.status}{': ' if said else ''}{said}{hint}"
+    told = (
+        say("answered {status}: {why}", status=answer.status, why=said)
+        if said
+        else say("answered {status}", status=answer.status)
+    )
+    hint = "check its `headers` in the configuration" if answer.status in (401, 403) else ""
+    return join_texts("; ", (told, hint))
 
 
 def _reason(body: bytes) -> str:
@@ -186,4 +192,6 @@ class _ErrorBody(Struct):
 
 def _check_size(size: int) -> None:
     if size > MOST_BYTES:
-        raise ServerFailed(f"sent a message of more than {MOST_BYTES // 1024 // 1024} MiB", sent=True)
+        raise ServerFailed(
+            say("sent a message of more than {count} MiB", count=MOST_BYTES // 1024 // 1024), sent=True
+        )

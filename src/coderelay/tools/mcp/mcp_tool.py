@@ -12,7 +12,7 @@ from coderelay.protocol.display_text import escaped
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.message_content import Image
 from coderelay.protocol.tool_specs import ToolSpec
-from coderelay.protocol.translatable import say
+from coderelay.protocol.translatable import join_texts, say
 from coderelay.tools.mcp.protocol_types import CallResult, ContentPart, ListedTool, ResourceContent
 from coderelay.tools.mcp.restarting_server import McpServer
 from coderelay.tools.mcp.server_transport_interface import ServerFailed, ServerRefused
@@ -90,7 +90,7 @@ def _count(images: list[Image]) -> str:
 def _summary(said: str, images: list[Image]) -> str:
     lines = said.count("\n") + 1 if said else 0
     text = "1 line" if lines == 1 else say("{count} lines", count=lines) if lines else ""
-    return ", ".join(each for each in (text, _count(images)) if each) or "no output"
+    return join_texts(", ", (text, _count(images))) or "no output"
 
 
 class McpTool:
@@ -117,11 +117,13 @@ class McpTool:
         try:
             return finished(await self._server.call(self._tool, arguments))
         except ServerRefused as refused:
-            raise ToolFailed(f"{self._server.name} {refused.what}") from refused
+            raise ToolFailed(say("{name} {problem}", name=self._server.name, problem=refused.what)) from refused
         except ServerFailed as failed:
+            told = say("the MCP server {name} {problem}", name=self._server.name, problem=failed.what)
+            detail = [failed.output, "The call may have run; check before repeating it." if failed.sent else ""]
             raise ToolFailed(
-                say("the MCP server {name} {problem}", name=self._server.name, problem=failed.what),
-                detail="The call may have run; check before repeating it." if failed.sent else "",
+                say("{problem}; it said:", problem=told) if failed.output else told,
+                detail="\n".join(filter(None, detail)),
             ) from failed
 
 

@@ -94,7 +94,7 @@ class McpServer:
         if self.is_starting:
             return self._trouble or "is still starting"
         if self._client is not None and self._client.lost and not self._trouble:
-            return self._explained(self._client, ServerFailed(self._client.lost)).what
+            return self._explained(self._client, ServerFailed(self._client.lost)).told
         return self._trouble
 
     async def ready(self) -> None:
@@ -108,9 +108,9 @@ class McpServer:
                 await self._list(client)
                 self._trouble = ""
         except StartedTooOften as failed:
-            self._trouble = self._trouble or failed.what
+            self._trouble = self._trouble or failed.told
         except ServerFailed as failed:
-            self._trouble = failed.what
+            self._trouble = failed.told
 
     async def call(self, tool: str, arguments: Mapping[str, Raw]) -> CallResult:
         """Raises ServerFailed. The server acts on the call once at most; if it dies in the middle, it may have
@@ -175,15 +175,18 @@ class McpServer:
         if starting.cancelled():
             return
         failed = starting.exception()
-        self._trouble = failed.what if isinstance(failed, ServerFailed) else ""
+        self._trouble = failed.told if isinstance(failed, ServerFailed) else ""
 
     def _check_starts(self) -> None:
         if self._closed:
             raise ServerFailed("was closed")
         now, limits = time.monotonic(), self._limits
         if len(self._started) == limits.starts and now - self._started[0] < limits.starts_within:
-            why = f"; at last it {self.note}" if self.note else ""
-            raise StartedTooOften(f"was started {limits.starts} times in {limits.starts_within:g} s{why}")
+            often = say(
+                "was started {count} times in {seconds} s", count=limits.starts, seconds=f"{limits.starts_within:g}"
+            )
+            note = self.note
+            raise StartedTooOften(say("{problem}; at last it {rest}", problem=often, rest=note) if note else often)
         self._started.append(now)
 
     async def _start(self) -> McpClient:
@@ -223,4 +226,4 @@ class McpServer:
             return failed
         lines = client.last_error_output.splitlines()[-_SAID_LINES:]
         said = "\n".join(lines)[-_SAID_CHARS:]
-        return ServerFailed(f"{failed.what}; it said:\n{said}", sent=failed.sent) if said else failed
+        return ServerFailed(failed.what, sent=failed.sent, output=said) if said else failed

@@ -40,7 +40,7 @@ class ServerStatuses:
         try:
             return await prompt_or_resource_text(found, what, rest)
         except ServerFailed as failed:
-            raise BadInput(say("MCP server {name} {problem}", name=server, problem=failed.what)) from failed
+            raise BadInput(say("MCP server {name} {problem}", name=server, problem=failed.told)) from failed
 
 
 async def _row(settings: ServerSettings, server: McpServer) -> ServerRow:
@@ -81,7 +81,7 @@ async def prompt_or_resource_text(server: McpServer, what: str, rest: str) -> st
         return _in_one(await server.prompt(what, _arguments(prompts[what], rest)))
     if all(each.uri != what for each in await server.resources()):
         raise BadInput(
-            f"{server.name} has no prompt or resource {what!r}",
+            say("{server} has no prompt or resource {name}", server=server.name, name=repr(what)),
             "/mcp lists the servers with their prompts and resources.",
         )
     contents = [content_text(each) for each in await server.read(what)]
@@ -94,7 +94,7 @@ def _arguments(prompt: Prompt, rest: str) -> dict[str, str]:
     given = dict(zip((each.name for each in prompt.arguments), words, strict=False))
     missing = [each.name for each in prompt.arguments if each.required and each.name not in given]
     if missing:
-        raise BadInput(f"{prompt.name} needs {', '.join(missing)}")
+        raise BadInput(say("the prompt {name} needs {names}", name=prompt.name, names=", ".join(missing)))
     return given
 
 

@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from coderelay.protocol.translatable import apply_to_values, say
 from coderelay.wire.transport import Transport
 
 MOST_BYTES = 16 * 1024 * 1024
@@ -31,12 +32,20 @@ _SAID_CHARS = 2000
 
 class ServerFailed(Exception):
     """`sent` means that the server may have acted on the request. Parts of `what` are the server's own words;
-    characters that a terminal would obey are replaced."""
+    characters that a terminal would obey are replaced. `output` is the end of its error output."""
 
-    def __init__(self, what: str, *, sent: bool = False) -> None:
-        self.what = "".join(each if each.isprintable() or each in "\n\t" else "\ufffd" for each in what)
+    def __init__(self, what: str, *, sent: bool = False, output: str = "") -> None:
+        self.what = apply_to_values(_harmless, what)
         super().__init__(self.what)
         self.sent = sent
+        self.output = _harmless(output)
+
+    @property
+    def told(self) -> str:
+        """What is wrong, with the server's error output."""
+        if not self.output:
+            return self.what
+        return say("{problem}; it said:\n{text}", problem=self.what, text=self.output)
 
 
 class StartedTooOften(ServerFailed):
@@ -47,7 +56,7 @@ class ServerRefused(ServerFailed):
     """The server answered with an error, so it is alive."""
 
     def __init__(self, code: int, message: str) -> None:
-        super().__init__(f"refused: {message[:_SAID_CHARS]} ({code})")
+        super().__init__(say("refused: {why} ({code})", why=message[:_SAID_CHARS], code=code))
         self.code = code
         self.message = message
 
@@ -64,3 +73,7 @@ class SessionForgotten(ServerFailed):
 
     def __init__(self) -> None:
         super().__init__("has forgotten us")
+
+
+def _harmless(text: str) -> str:
+    return "".join(each if each.isprintable() or each in "\n\t" else "\ufffd" for each in text)

@@ -59,7 +59,7 @@ class StdioTransport:
                 if line.strip():
                     take(line)
         except asyncio.LimitOverrunError:
-            return f"sent a message of more than {MOST_BYTES // 1024 // 1024} MiB"
+            return say("sent a message of more than {count} MiB", count=MOST_BYTES // 1024 // 1024)
         except (asyncio.IncompleteReadError, ConnectionError):
             return await self._end()
 
@@ -97,7 +97,7 @@ class StdioTransport:
         try:
             return await self._processes.start(argv, cwd=self._cwd, env=self._env, output_bytes=_ERROR_BYTES)
         except (CannotStart, ProcessesLost) as error:
-            raise ServerFailed(say("could not be started: {problem}", problem=error)) from error
+            raise ServerFailed(say("could not be started: {problem}", problem=error.reason)) from error
 
     async def _connected(self, door: socket.socket, running: RunningCommand) -> socket.socket:
         """Accept the connection of the server. The process may end before it connects, if its folder or our own
@@ -134,7 +134,7 @@ def _how_it_ended(running: RunningCommand) -> str:
     try:
         ended = running.finished()
     except (CannotStart, ProcessesLost) as error:
-        return str(error)
+        return error.reason
     return (
         say("ended by signal {number}", number=ended.signal)
         if ended.signal

@@ -40,7 +40,7 @@ def page_address(text: str, ports: Collection[int] = PORTS) -> PageAddress:
         parts = urlsplit(text)
         host, port = (parts.hostname or "").encode("idna").decode().lower(), parts.port
     except ValueError as error:  # a bad port, bracket or host name
-        raise ToolFailed(f"{text} is not a URL that can be fetched: {error}") from error
+        raise ToolFailed(say("{url} is not a URL that can be fetched: {why}", url=text, why=error)) from error
     if parts.scheme not in ("http", "https") or not parts.netloc:
         raise ToolFailed(
             say("{url} is not a URL that can be fetched: it must begin with https:// or http://", url=text)
@@ -51,11 +51,17 @@ def page_address(text: str, ports: Collection[int] = PORTS) -> PageAddress:
     usual_port = 443 if secure else 80
     port = usual_port if port is None else port
     if port not in ports:
-        raise ToolFailed(f"port {port} is not one that pages are fetched from ({', '.join(map(str, sorted(ports)))})")
+        raise ToolFailed(
+            say(
+                "port {port} is not one that pages are fetched from ({ports})",
+                port=port,
+                ports=", ".join(map(str, sorted(ports))),
+            )
+        )
     query = f"?{quote(parts.query, _KEPT)}" if parts.query else ""
     url = f"{parts.scheme}://{host}{'' if port == usual_port else f':{port}'}{quote(parts.path or '/', _KEPT)}{query}"
     if host_of(url) != host or _is_odd_number(host):
-        raise ToolFailed(f"{host!r} is not the plain name of a machine")
+        raise ToolFailed(say("{host} is not the plain name of a machine", host=repr(host)))
     return PageAddress(url, secure, host, port)
 
 

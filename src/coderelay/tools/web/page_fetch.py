@@ -86,7 +86,7 @@ class PageFetch:
                 if page.status not in _LEADS_ON or "location" not in page.headers:
                     return await _finished(address, page)
                 address = self._next(address, page.headers["location"])
-        raise ToolFailed(f"{address.url} redirects more than {_REDIRECTS} times")
+        raise ToolFailed(say("{url} redirects more than {count} times", url=address.url, count=_REDIRECTS))
 
     async def _place(self, address: PageAddress) -> str:
         """The IP address to connect to, or nothing if only the proxy knows the name. A proxy resolves names itself,
@@ -108,7 +108,9 @@ class PageFetch:
                 detail="Fetch that address if it is wanted.",
             )
         if address.secure and not following.secure:
-            raise ToolFailed(f"the page leads from https to http, where it is not followed: {following.url}")
+            raise ToolFailed(
+                say("the page leads from https to http, where it is not followed: {url}", url=following.url)
+            )
         return following
 
 

@@ -6,6 +6,7 @@ import zlib
 from typing import Protocol
 
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.translatable import say
 
 MOST_BYTES = 4 * 1024 * 1024
 _PIECE_BYTES = 64 * 1024
@@ -68,7 +69,7 @@ def _unpacking(coding: str) -> _Unpack:
         case "gzip" | "x-gzip" | "deflate":
             return _Inflating()
         case other:
-            raise ToolFailed(f"the page has an unsupported encoding: {other[:40]}")
+            raise ToolFailed(say("the page has an unsupported encoding: {coding}", coding=other[:40]))
 
 
 class _Plain:
@@ -93,7 +94,7 @@ class _Inflating:
         try:
             return self._inflated(data, most)
         except zlib.error as error:
-            raise ToolFailed(f"the page cannot be decompressed: {error}") from error
+            raise ToolFailed(say("the page cannot be decompressed: {why}", why=error)) from error
 
     def _inflated(self, data: bytes, most: int) -> bytes:
         unpacked = self._next(data, most)

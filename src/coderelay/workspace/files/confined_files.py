@@ -147,7 +147,7 @@ class ConfinedFiles(WorkspaceFolders):
         full = self.locate(path)
         why = self.is_protected(full)
         if why is not None:
-            raise ToolFailed(f"{shown(path)} {why}")
+            raise ToolFailed(say("{path} {problem}", path=shown(path), problem=why))
         with _refusals(verb, path):
             try:
                 yield full
@@ -222,14 +222,22 @@ class ConfinedFiles(WorkspaceFolders):
             return None
 
 
+_CANNOT = {
+    "read": "cannot read {path}: {why}",
+    "write": "cannot write {path}: {why}",
+    "list": "cannot list {path}: {why}",
+    "remove": "cannot remove {path}: {why}",
+    "move": "cannot move {path}: {why}",
+    "make": "cannot make {path}: {why}",
+}
+
+
 @contextmanager
 def _refusals(verb: str, path: str) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        raise ToolFailed(
-            say("cannot {verb} {path}: {why}", verb=verb, path=shown(path), why=error.strerror)
-        ) from error
+        raise ToolFailed(say(_CANNOT[verb], path=shown(path), why=error.strerror)) from error
 
 
 def _first_bytes(file: int, limit: int, size: int) -> bytes:
@@ -259,10 +267,10 @@ def why_protected(path: str) -> str | None:
 
 
 _OTHERS = {
-    stat.S_IFIFO: "a FIFO",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
+    stat.S_IFIFO: say("a FIFO"),
+    stat.S_IFSOCK: say("a socket"),
+    stat.S_IFCHR: say("a device"),
+    stat.S_IFBLK: say("a device"),
 }
 
 
@@ -280,10 +288,10 @@ def check_regular(path: str, found: os.stat_result) -> None:
     if stat.S_ISDIR(found.st_mode):
         raise ToolFailed(say("{path} is a folder", path=shown(path)))
     if not stat.S_ISREG(found.st_mode):
-        kind = _OTHERS.get(stat.S_IFMT(found.st_mode), "something else")
-        raise ToolFailed(f"{shown(path)} is {kind}, not a regular file")
+        kind = _OTHERS.get(stat.S_IFMT(found.st_mode), say("something else"))
+        raise ToolFailed(say("{path} is {kind}, not a regular file", path=shown(path), kind=kind))
     if found.st_dev in _kernel_devices():
-        raise ToolFailed(f"{shown(path)} is made up by the kernel, not a regular file")
+        raise ToolFailed(say("{path} is made up by the kernel, not a regular file", path=shown(path)))
 
 
 def check_replaceable(path: str, found: os.stat_result | None, expected: str | None) -> None:
@@ -296,8 +304,12 @@ def check_replaceable(path: str, found: os.stat_result | None, expected: str | N
 def _check_single(path: str, names: int) -> None:
     if names > 1:
         raise ToolFailed(
-            f"{shown(path)} is one of {names} hard links to a file, and the others would keep the old content; "
-            "remove it first if it is to become a file of its own"
+            say(
+                "{path} is one of {count} hard links to a file, and the others would keep the old content; "
+                "remove it first if it is to become a file of its own",
+                path=shown(path),
+                count=names,
+            )
         )
 
 

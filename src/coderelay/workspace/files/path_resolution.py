@@ -46,7 +46,9 @@ class WorkspaceFolders:
         try:
             real = real_path(self.locate(path))
         except OSError as error:
-            raise ToolFailed(f"{shown(path)} has too many levels of symbolic links, or keeps changing") from error
+            raise ToolFailed(
+                say("{path} has too many levels of symbolic links, or keeps changing", path=shown(path))
+            ) from error
         if self.top_of(real) is None:
             roots = ", ".join(self.roots)
             raise ToolFailed(
@@ -117,4 +119,4 @@ def _check_nameable(full: str) -> None:
     except UnicodeEncodeError as error:  # half of a surrogate pair
         raise ToolFailed("the path holds a character that no file name can have") from error
     if size >= _PATH_MAX:
-        raise ToolFailed(f"the path {shown(full[:60])}… is too long: {size} bytes")
+        raise ToolFailed(say("the path {path}… is too long: {count} bytes", path=shown(full[:60]), count=size))

@@ -7,6 +7,8 @@ from typing import Literal
 
 import msgspec
 
+from coderelay.protocol.translatable import say
+
 
 class FinishedCommand(msgspec.Struct, frozen=True):
     """A command that ended: by itself with an exit code, or by a signal.
@@ -27,7 +29,8 @@ class FinishedCommand(msgspec.Struct, frozen=True):
 
 
 class CannotStart(Exception):
-    """The command did not start: nothing of it ran. If a sandbox did not start, `detail` says why."""
+    """The command did not start: nothing of it ran; the `reason` says why. If a sandbox did not start, `detail` says
+    why."""
 
     def __init__(
         self,
@@ -38,7 +41,8 @@ class CannotStart(Exception):
         errno: int,
         detail: str = "",
     ) -> None:
-        super().__init__(f"{cwd if what == 'folder' else program}: {detail or os.strerror(errno)}")
+        self.reason = f"{cwd if what == 'folder' else program}: {detail or os.strerror(errno)}"
+        super().__init__(self.reason)
         self.program = program
         self.cwd = cwd
         self.what = what
@@ -49,6 +53,11 @@ class ProcessesLost(Exception):
     """The command may have run. How it ended is unknown, because its supervisor ended or was closed."""
 
     def __init__(self, *, program: str, closed: bool) -> None:
-        super().__init__(f"{program}: its supervisor {'was closed' if closed else 'ended'}")
+        self.reason = (
+            say("{program}: its supervisor was closed", program=program)
+            if closed
+            else say("{program}: its supervisor ended", program=program)
+        )
+        super().__init__(self.reason)
         self.program = program
         self.closed = closed

@@ -21,6 +21,7 @@ from typing import IO, TypeVar
 from msgspec import Struct, structs
 
 from coderelay.protocol.errors import CoderError
+from coderelay.protocol.translatable import say
 from coderelay.workspace.processes.find_program import find_program, outside_path
 
 SECONDS = 120.0
@@ -96,7 +97,7 @@ async def run_cancellable(work: Callable[[Cancellation], T]) -> T:
         async with asyncio.timeout(SECONDS):
             return await asyncio.shield(task)
     except TimeoutError as error:
-        raise GitFailed(f"git took more than {SECONDS:g} seconds") from error
+        raise GitFailed(say("git took more than {seconds} seconds", seconds=f"{SECONDS:g}")) from error
     finally:
         if not task.done():
             cancellation.cut()
@@ -120,7 +121,7 @@ class Blobs:
             raise GitFailed("git cat-file ended") from error
         head = self._says.readline().split()
         if len(head) != 3 or head[1] != b"blob":
-            raise GitFailed(f"git does not have {blob} any more")
+            raise GitFailed(say("git does not have {blob} any more", blob=blob))
         left = int(head[2])
         while left:
             piece = self._says.read(min(left, _CHUNK))
@@ -161,7 +162,7 @@ class Git(Struct, frozen=True):
         """The whole output. Raises GitFailed if git fails or writes more than `MOST_BYTES`."""
         output, cut = self.run_truncated(*arguments, most=MOST_BYTES, given=given, codes=codes)
         if cut:
-            raise GitFailed(f"git {arguments[0]} says more than {MOST_BYTES >> 20} MB")
+            raise GitFailed(say("git {name} says more than {count} MB", name=arguments[0], count=MOST_BYTES >> 20))
         return output
 
     def run_truncated(
@@ -179,7 +180,7 @@ class Git(Struct, frozen=True):
             if code not in codes:
                 errors.seek(0)
                 said = errors.read(2000).decode(errors="replace").strip()
-                raise GitFailed(f"git {arguments[0]} failed ({code}): {said}")
+                raise GitFailed(say("git {name} failed ({code}): {why}", name=arguments[0], code=code, why=said))
         return output, False
 
     def feed(self, *arguments: str, pieces: Iterable[bytes]) -> None:
@@ -191,9 +192,9 @@ class Git(Struct, frozen=True):
                 process.stdin.writelines(pieces)
                 process.stdin.close()
             except BrokenPipeError as error:
-                raise GitFailed(f"git {arguments[0]} ended") from error
+                raise GitFailed(say("git {name} ended", name=arguments[0])) from error
             if process.wait() != 0:
-                raise GitFailed(f"git {arguments[0]} failed ({process.returncode})")
+                raise GitFailed(say("git {name} failed ({code})", name=arguments[0], code=process.returncode))
 
     @contextmanager
     def blobs(self) -> Generator[Blobs]:
@@ -221,7 +222,9 @@ class Git(Struct, frozen=True):
                 start_new_session=True,
             )
         except OSError as error:
-            raise GitFailed(f"cannot start git in {self.work_tree}: {error.strerror}") from error
+            raise GitFailed(
+                say("cannot start git in {folder}: {why}", folder=self.work_tree, why=error.strerror)
+            ) from error
 
 
 def git_in(folder: str, work_tree: str, source: Mapping[str, str], cancellation: Cancellation) -> Git:

@@ -59,7 +59,7 @@ class ProjectRepository(Struct, frozen=True):
             if _COMMIT.fullmatch(line):
                 return line.decode()
             name = os.fsdecode(line.removeprefix(b"ref:").strip())
-        raise NoRepository(f"what is checked out in {self.root} cannot be read")
+        raise NoRepository(say("what is checked out in {folder} cannot be read", folder=self.root))
 
     def _ref(self, name: str) -> bytes | None:
         for folder in (self.git_folder, self.common):
@@ -78,7 +78,7 @@ def repository_of(folder: str) -> ProjectRepository:
         raise NoRepository(say("{folder} is not in one", folder=folder))
     repository = repository_at(root)
     if repository is None:
-        raise NoRepository(f"{os.path.join(root, '.git')} is none, or is damaged")
+        raise NoRepository(say("{path} is none, or is damaged", path=os.path.join(root, ".git")))
     if (folder + os.sep).startswith(os.path.join(root, ".git") + os.sep):
         raise NoRepository(say("{folder} is not in a work tree", folder=folder))
     return repository

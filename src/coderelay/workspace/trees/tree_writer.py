@@ -14,6 +14,7 @@ from typing import Literal
 from msgspec import Struct
 
 from coderelay.protocol.errors import Refusal
+from coderelay.protocol.translatable import say
 from coderelay.workspace.files.openat import open_folder
 from coderelay.workspace.trees.git_subprocess import Git, GitFailed, nul_ended, nul_split
 from coderelay.workspace.trees.project_repository import NoRepository, read_regular, repository_at
@@ -40,7 +41,10 @@ DEFAULT_LIMITS = TreeLimits()
 class TreeTooLarge(Refusal):
     def __init__(self, limit: int) -> None:
         super().__init__(
-            f"files of more than {limit:,} bytes have changed that git does not ignore, too much for undo",
+            say(
+                "files of more than {count} bytes have changed that git does not ignore, too much for undo",
+                count=f"{limit:,}",
+            ),
             "A .gitignore file says what need not be looked at.",
         )
 

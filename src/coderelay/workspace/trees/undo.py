@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
+from coderelay.protocol.translatable import say
 from coderelay.workspace.trees.git_subprocess import Blobs, Cancellation, Git, GitFailed, run_cancellable
 from coderelay.workspace.trees.ignored_files import RULES, ignored_paths, ignored_paths_in_tree
 from coderelay.workspace.trees.shadow_repository import ShadowRepository
@@ -112,12 +113,12 @@ class _Plan:
         if found is not None and found.is_folder:
             stays = self._beneath.first_beneath(pair.path, lambda path: not self._goes(path))
             if stays is not None:
-                self._conflict(pair.path, f"it is a folder now, and {shown(stays)} is in it")
+                self._conflict(pair.path, say("it is a folder now, and {path} is in it", path=shown(stays)))
                 return True
         for above in _above(pair.path):
             found = self._look(above)
             if found is not None and not found.is_folder and not self._goes(above):
-                self._conflict(pair.path, f"{shown(above)} is no folder now")
+                self._conflict(pair.path, say("{path} is no folder now", path=shown(above)))
                 return True
         return False
 
@@ -153,7 +154,7 @@ class _Plan:
         try:
             act()
         except OSError as error:
-            self._conflict(path, f"it cannot be written: {error.strerror}")
+            self._conflict(path, say("it cannot be written: {why}", why=error.strerror))
 
     def _bring_back(self, pair: EntryPair, entry: TreeEntry, blobs: Blobs) -> None:
         found = self._seen[pair.path]

@@ -14,6 +14,7 @@ from coderelay.protocol.commands import Accepted, Outcome, StopBackground, Uncha
 from coderelay.protocol.errors import BadInput, StoreFailed, ToolFailed
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import BackgroundId, SessionId
+from coderelay.protocol.translatable import say
 from coderelay.session import background_command_events, decide
 from coderelay.session.state import BackgroundCommand, State
 from coderelay.workspace.processes.background_commands_interface import BackgroundStatus
@@ -94,7 +95,13 @@ class SessionBackground:
         running = background_command_events.running(self._loaded.state)
         if len(running) >= MOST_RUNNING:
             names = ", ".join(map(background_command_events.name, running))
-            raise ToolFailed(f"{len(running)} commands run in the background already: {names}; stop one first")
+            raise ToolFailed(
+                say(
+                    "{count} commands run in the background already: {names}; stop one first",
+                    count=len(running),
+                    names=names,
+                )
+            )
 
     def keep(self, running: RunningCommand) -> BackgroundId:
         self._forget_the_oldest()
@@ -152,7 +159,9 @@ class SessionBackground:
                 while wanted in state.background and state.background[wanted].end is None:
                     await self._loaded.moves(state.head, _STOP_SECONDS)
         except TimeoutError as error:
-            raise ToolFailed(f"background command {wanted} is asked to stop, but has not done so yet") from error
+            raise ToolFailed(
+                say("background command {number} is asked to stop, but has not done so yet", number=wanted)
+            ) from error
 
     def _obey(self, state: State) -> None:
         """Called whenever the log has moved: do with each command what the log says."""

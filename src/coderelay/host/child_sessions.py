@@ -33,7 +33,9 @@ from coderelay.session.settings_change_timing import Facts, configure
 from coderelay.session.state import BackgroundCommand, SessionSettings, State
 
 MOST_AT_WORK = 8
-TOO_MANY_TASKS = f"{MOST_AT_WORK} tasks are running, which is the limit; start this one when another has ended"
+TOO_MANY_TASKS = say(
+    "{count} tasks are running, which is the limit; start this one when another has ended", count=MOST_AT_WORK
+)
 _SHOWN_CHARS = 30_000
 _POLL_SECONDS = 60.0
 _STOP_SECONDS = 15.0

@@ -21,6 +21,7 @@ from coderelay.protocol.calls import Need
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.query_results import SettingShown, SkillsShown, SubagentsShown, TrustShown
 from coderelay.protocol.session_setting_values import Mode
+from coderelay.protocol.translatable import say
 from coderelay.workspace.processes.command_runner import Processes
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ class FolderConfigs:
         try:
             decoded = None if value is None else msgspec.json.decode(value)
         except msgspec.DecodeError as error:
-            raise BadInput(f"the value is not JSON: {error}") from error
+            raise BadInput(say("the value is not JSON: {why}", why=error)) from error
         set_key(self._configs.home, key, decoded)
 
     def _refuse_agents(self) -> None:

@@ -67,7 +67,7 @@ class GitTurnFiles:
             by=by,
             restored=tuple(sorted(restored - removed)),
             removed=tuple(sorted(removed)),
-            conflicts=tuple(f"{path}: {why}" for path, why in sorted(stay.items())),
+            conflicts=tuple(say("{path}: {problem}", path=path, problem=why) for path, why in sorted(stay.items())),
         )
 
     async def changes_of(self, turn: PastTurn) -> tuple[FileChange, ...]:

@@ -43,7 +43,7 @@ from coderelay.protocol.commands import (
     WriteSnapshot,
 )
 from coderelay.protocol.errors import CannotRun, StoreFailed, UnknownSession
-from coderelay.protocol.events import ApprovalGranted, Recorded, TurnUndone
+from coderelay.protocol.events import ApprovalGranted, Recorded
 from coderelay.protocol.ids import APPROVALS, AskId, SessionId
 from coderelay.protocol.key_value_store import KeyValueStore
 from coderelay.protocol.live_updates import Live
@@ -303,7 +303,7 @@ class Host:
         event = await self.context.turn_files().undo(past, command.by)
         if not await loaded.append(lambda state: decide.undone(state, event)):
             decide.require(loaded.state)
-            raise CannotRun(_who_was_faster(loaded.state, event))
+            raise CannotRun(decide.why_not_undone(loaded.state, event))
         await write_session_file(loaded, self.context.agents)
         return Undone(event.restored, event.removed, event.conflicts, loaded.state.head)
 
@@ -396,11 +396,3 @@ def _granted(state: State, command: AnswerAsk) -> ApprovalGranted | None:
     machine = ANY_MACHINE if settings.machine is None else settings.machine.id
     approval = approval_of(asked.ask, decision.scope, settings.cwd, now(), person=command.by.who, machine=machine)
     return ApprovalGranted(approval=approval, by=command.by)
-
-
-def _who_was_faster(state: State, undone: TurnUndone) -> str:
-    if all(past.turn_id != undone.turn_id for past in state.past):
-        return "somebody else has undone the last turn just now"
-    done = [f"restored {path}" for path in undone.restored] + [f"removed {path}" for path in undone.removed]
-    told = f"the files are as before ({', '.join(done)}), but " if done else ""
-    return f"{told}another turn began meanwhile, so the conversation stays as it is"

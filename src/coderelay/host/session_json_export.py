@@ -11,6 +11,7 @@ from coderelay.agents.agent import Agent, Description
 from coderelay.host.loaded_session import LoadedSession, carried_out
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.live_updates import Notice
+from coderelay.protocol.translatable import say
 from coderelay.session.openai_chat_format import copy_for_reading, snapshot
 from coderelay.session.state import State
 from coderelay.workspace.files.atomic_write import write_whole
@@ -41,7 +42,7 @@ async def _write_in_turn(loaded: LoadedSession, agents: Mapping[str, Agent]) -> 
         try:
             description = _describe(loaded.state, agents)
         except BadInput as refused:  # wrong configuration; the person's own commands still run
-            problem = f"the session file is not written: {refused}"
+            problem = say("the session file is not written: {problem}", problem=refused)
         else:
             problem = await asyncio.to_thread(_write, copy_for_reading(loaded.state), description)
     if problem is not None:

@@ -17,7 +17,7 @@ from coderelay.protocol.errors import Fenced, MustAsk, StoreFailed
 from coderelay.protocol.events import AnyEvent, CallAsked, ChildOpened, HistoryCompacted, MessageAdded
 from coderelay.protocol.ids import CallId, OwnerId, SessionId, TurnId, new_ask_id
 from coderelay.protocol.live_updates import Live, Notice, TextDelta, ThinkingDelta
-from coderelay.protocol.translatable import with_template
+from coderelay.protocol.translatable import say, with_template
 from coderelay.protocol.wall_clock import now
 from coderelay.session import turn_event_builder, verbatim_agent_messages
 from coderelay.session.next_action import Action, Wait, next_action
@@ -394,7 +394,7 @@ class _Running:
         """The outcome to write. A call that must ask while it runs beside others cannot go back to waiting: it fails,
         and the model may try it alone."""
         if isinstance(self.outcome, MustAsk):
-            return Failed(f"{self.outcome.message}; call it on its own")
+            return Failed(say("{problem}; call it on its own", problem=self.outcome.message))
         if not self._begun and self._turn.is_stopped:
             return Stopped(started=False)
         return self.outcome

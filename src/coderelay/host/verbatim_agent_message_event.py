@@ -9,6 +9,7 @@ from coderelay.client.views.cowork_message_parser import COWORK, blocks_of, read
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import MessageKept
 from coderelay.protocol.ids import CallId, MessageId, TurnId, new_id
+from coderelay.protocol.translatable import say
 
 MOST_BYTES = 8 * 1024 * 1024
 _MOST_OF_AN_ID = 200
@@ -23,7 +24,7 @@ def raw_message_event(turn_id: TurnId, data: str, form: str, mask_secrets: Calla
     try:
         size = len(data.encode())
     except UnicodeEncodeError as error:
-        raise BadInput(f"a message is not valid Unicode: {error}") from error
+        raise BadInput(say("a message is not valid Unicode: {why}", why=error)) from error
     if size > MOST_BYTES:
         data = _encode(_outline(message) | {"left_out_bytes": size})
     elif message.get("type") not in _SAID_BY_A_MODEL or form != COWORK:

@@ -11,7 +11,7 @@ from typing import NewType
 from msgspec import Struct
 
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.translatable import say
+from coderelay.protocol.translatable import join_texts, say
 
 SessionId = NewType("SessionId", str)
 TurnId = NewType("TurnId", str)
@@ -82,7 +82,7 @@ def the_id_meant(given: str, ids: Iterable[str]) -> str | None:
             say("{text} matches {count} ids:", text=repr(given), count=len(found)),
             *(f"  {each}" for each in found[:_LISTED]),
         ]
-        raise BadInput("\n".join(lines), "Type more of the id.")
+        raise BadInput(join_texts("\n", lines), "Type more of the id.")
     if not found and len(given) < SHORTEST:
         raise BadInput(
             say("{text} is too short for an id", text=repr(given)),

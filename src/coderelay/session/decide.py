@@ -53,7 +53,7 @@ from coderelay.protocol.events import (
     TurnUndone,
 )
 from coderelay.protocol.ids import APPROVALS, AskId, MachineIdentity, PromptId, derived_id
-from coderelay.protocol.translatable import say
+from coderelay.protocol.translatable import join_texts, say
 from coderelay.session.state import PastTurn, SessionSettings, State
 
 IMAGE_BASE64 = 5 * 1024 * 1024  # the most that providers accept
@@ -103,11 +103,16 @@ def send_prompt(state: State, command: SendPrompt, *, has_own_session_ids: bool 
     if not command.text.strip() and not command.images:
         raise BadInput("the prompt is empty")
     if any(len(image.data) > IMAGE_BASE64 for image in command.images):
-        raise BadInput(f"an image is too large: {IMAGE_BASE64 * 3 // 4} bytes at most can be sent")
+        raise BadInput(say("an image is too large: {count} bytes at most can be sent", count=IMAGE_BASE64 * 3 // 4))
     if command.max_steps is not None and command.max_steps < 1:
-        raise BadInput(f"a turn needs at least one step, not {command.max_steps}")
+        raise BadInput(say("a turn needs at least one step, not {number}", number=command.max_steps))
     if command.answer_within is not None and command.answer_within < 1:
-        raise BadInput(f"the time limit for an answer must be at least one second, not {command.answer_within}")
+        raise BadInput(
+            say(
+                "the time limit for an answer must be at least one second, not {seconds}",
+                seconds=command.answer_within,
+            )
+        )
     if command.prompt_id in state.prompt_ids:
         return []
     if has_own_session_ids and settings.agent_session_id is None and state.turn is None and state.history:
@@ -239,10 +244,16 @@ def _check_answers(ask: QuestionAsk, given: Answers) -> None:
     asked = [each.question for each in ask.questions]
     for question in given.answers:
         if question not in asked:
-            raise BadInput(f"there is no question {question!r}; the questions are {', '.join(map(repr, asked))}")
+            raise BadInput(
+                say(
+                    "there is no question {question}; the questions are {names}",
+                    question=repr(question),
+                    names=", ".join(map(repr, asked)),
+                )
+            )
     for question in asked:
         if not given.answers.get(question, "").strip():
-            raise BadInput(f"the question {question!r} has no answer")
+            raise BadInput(say("the question {question} has no answer", question=repr(question)))
 
 
 def _changed_mode(decision: Decision, by: By) -> list[AnyEvent]:
@@ -297,6 +308,18 @@ def undone(state: State, event: TurnUndone) -> list[AnyEvent]:
     """The undo; no event if the session has changed since it was looked at."""
     past = state.past[-1].turn_id if state.past else None
     return [event] if state.turn is None and past == event.turn_id else []
+
+
+def why_not_undone(state: State, undone: TurnUndone) -> str:
+    """Why an undo was not recorded after all: somebody else was faster."""
+    if all(past.turn_id != undone.turn_id for past in state.past):
+        return "somebody else has undone the last turn just now"
+    began = "another turn began meanwhile, so the conversation stays as it is"
+    done = [say("restored {path}", path=path) for path in undone.restored]
+    done += [say("removed {path}", path=path) for path in undone.removed]
+    if not done:
+        return began
+    return say("the files are as before ({problem}), but {rest}", problem=join_texts(", ", done), rest=began)
 
 
 def delete(state: State, command: DeleteSession) -> list[AnyEvent]:

@@ -71,7 +71,7 @@ async def _undo_one(here: Context) -> list[str]:
     return [
         *(t("restored  {path}", path=path) for path in outcome.restored),
         *(t("removed   {path}", path=path) for path in outcome.removed),
-        *(t("kept      {path}", path=text) for text in outcome.conflicts),
+        *(t("kept      {path}", path=retell(text)) for text in outcome.conflicts),
     ]
 
 

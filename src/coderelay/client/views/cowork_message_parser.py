@@ -6,6 +6,7 @@ from typing import Any, cast
 import msgspec
 
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.translatable import say
 
 COWORK = "cowork"
 """The form in which `cowork_messages` writes the messages of a session. Some agents emit their messages in it."""
@@ -23,7 +24,7 @@ def read_message(data: str) -> dict[str, Any]:
     try:
         message: object = json.loads(data, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"a message is no JSON object: {error}") from error
+        raise BadInput(say("a message is no JSON object: {why}", why=error)) from error
     if not isinstance(message, dict):
         raise BadInput("a message is no JSON object")
     return {_whole(name): _whole(each) for name, each in cast("dict[str, Any]", message).items()}

@@ -9,12 +9,12 @@ import msgspec
 from msgspec import Struct, field
 
 from coderelay.policy.secrets.masking import Secrets
+from coderelay.protocol.translatable import join_texts, say
 from coderelay.workspace.processes.environment import LOGIN_IN_ADDRESS, SECRET_NAME, is_allowed
 
 _LONGEST = 8_000
 _BLOCKED = 2
 _NO_REASON = "no reason was given"
-_NOT_UNDERSTOOD = "what it said is not understood"
 _DECISIONS = ("", "approve", "allow", "ask", "block", "deny")
 _OBJECT = re.compile(r"\{(?=\s*[\"}])|\A\{")
 _MOST_OBJECTS = 100
@@ -64,7 +64,7 @@ def parse_hook_output(exit_code: int, output: str, errors: str) -> HookOutput:
     if exit_code == _BLOCKED:
         return HookOutput(verdict="deny", reason=_cut(errors or output.strip()) or _NO_REASON)
     if exit_code != 0:
-        return HookOutput(trouble=f"exit code {exit_code}{_because(errors)}")
+        return HookOutput(trouble=_ended(exit_code, errors))
     text = output.removeprefix("\ufeff").strip()
     objects, unread = _objects(text)
     if text.startswith("{") and not unread and len(objects) == 1 and objects[0][1] == len(text):
@@ -76,7 +76,7 @@ def parse_hook_output(exit_code: int, output: str, errors: str) -> HookOutput:
                 return each
     unread = unread or next((each.trouble for each in meanings if each.trouble), "")
     if text.startswith("{"):
-        return HookOutput(trouble=unread or f"{_NOT_UNDERSTOOD}: there is more than one object")
+        return HookOutput(trouble=unread or _not_understood(say("there is more than one object")))
     return HookOutput(plain=_cut(text), unread=unread)
 
 
@@ -93,7 +93,7 @@ def _objects(text: str) -> tuple[list[tuple[dict[str, Any], int]], str]:
             value, at = _JSON.raw_decode(text, start.start())
             found.append((value, at))
         except (ValueError, RecursionError) as error:
-            unread, at = f"{_NOT_UNDERSTOOD}: {error}", start.end()
+            unread, at = _not_understood(str(error)), start.end()
     return found, unread
 
 
@@ -104,7 +104,7 @@ def _meaning(said: dict[str, Any]) -> HookOutput:
         try:
             return msgspec.convert(value, kind | None)
         except msgspec.ValidationError as error:
-            odd.append(f"{name}: {error}")
+            odd.append(f"{name}: {error}")  # the words of msgspec
             return None
 
     answer = msgspec.convert(said, _Answer)
@@ -113,7 +113,7 @@ def _meaning(said: dict[str, Any]) -> HookOutput:
         (read(answer.decision, str, "decision") or "").lower(),
         (read(own.permission_decision, str, "permissionDecision") or "").lower(),
     ]
-    odd += [f"{each!r} is no decision" for each in decisions if each not in _DECISIONS]
+    odd += [say("{word} is no decision", word=repr(each)) for each in decisions if each not in _DECISIONS]
     blocks = read(answer.goes_on, bool, "continue") is False or any(each in ("block", "deny") for each in decisions)
     verdict = "deny" if blocks else "ask" if "ask" in decisions else ""
     reasons = [
@@ -130,12 +130,18 @@ def _meaning(said: dict[str, Any]) -> HookOutput:
         context=_cut(context or ""),
         notice=_cut(notice or ""),
         variables=variables or {},
-        trouble=_cut(f"{_NOT_UNDERSTOOD}: {'; '.join(odd)}") if odd and not blocks else "",
+        trouble=_cut(_not_understood(join_texts("; ", odd))) if odd and not blocks else "",
     )
 
 
-def _because(errors: str) -> str:
-    return f": {_cut(errors)}" if errors else ""
+def _ended(exit_code: int, errors: str) -> str:
+    if not errors:
+        return say("exit code {code}", code=exit_code)
+    return say("exit code {code}: {why}", code=exit_code, why=_cut(errors))
+
+
+def _not_understood(why: str) -> str:
+    return say("what it said is not understood: {problem}", problem=why)
 
 
 def _cut(text: str) -> str:
@@ -148,7 +154,7 @@ def split_allowed(
     """The variables that a hook may set, and for each of the others why it may not."""
     refused = {name: why for name, value in wanted.items() if (why := _why_not(name, value, listed, secrets))}
     allowed = {name: value for name, value in wanted.items() if name not in refused}
-    too_many = dict.fromkeys([*allowed][_MOST:], f"more than {_MOST} variables")
+    too_many = dict.fromkeys([*allowed][_MOST:], say("more than {count} variables", count=_MOST))
     return {name: value for name, value in allowed.items() if name not in too_many}, refused | too_many
 
 

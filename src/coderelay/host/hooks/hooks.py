@@ -101,9 +101,8 @@ class Hooks:
             allowed, refused = split_allowed(each.output.variables, each.hook.variables, self._secrets)
             variables |= allowed
             for name, why in refused.items():
-                turn.show(
-                    Notice(say("hook {name}: {problem}", name=each.hook.name, problem=f"{name!r} is not set: {why}"))
-                )
+                problem = say("{name} is not set: {problem}", name=repr(name), problem=why)
+                turn.show(Notice(say("hook {name}: {problem}", name=each.hook.name, problem=problem)))
         told = "\n".join(filter(None, (each.output.context or each.output.plain for each in answers)))
         return EnvironmentSetUp(turn_id=turn.id, variables=variables, told=told)
 
@@ -205,11 +204,13 @@ class HookProcesses:
                 seconds=hook.seconds,
                 output_bytes=_OUTPUT_BYTES,
             )
-        except (CannotStart, ProcessesLost, OSError) as error:
-            return HookOutput(trouble=f"it could not be run: {error}")
+        except (CannotStart, ProcessesLost) as error:
+            return HookOutput(trouble=say("it could not be run: {problem}", problem=error.reason))
+        except OSError as error:
+            return HookOutput(trouble=say("it could not be run: {problem}", problem=error))
         ended = piped.ended
         if ended.timed_out:
-            return HookOutput(trouble=f"it did not end within {hook.seconds:g} s")
+            return HookOutput(trouble=say("it did not end within {seconds} s", seconds=f"{hook.seconds:g}"))
         if ended.exit_code is None:
             return HookOutput(trouble=say("ended by signal {number}", number=ended.signal))
         if ended.omitted_bytes:

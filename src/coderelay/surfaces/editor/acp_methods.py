@@ -34,6 +34,7 @@ from coderelay.protocol.ids import SessionId, new_id
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListSessions, ListSettings, ShowDefaults, ShowSession, WhyNotRun
 from coderelay.protocol.session_setting_values import Mode
+from coderelay.protocol.translatable import say
 from coderelay.surfaces.editor.connection_context import ConnectionContext
 from coderelay.surfaces.editor.editor_session import EditorSession
 from coderelay.surfaces.editor.iflow_dialect import IflowDialect
@@ -134,7 +135,9 @@ class AcpMethods:
 
     async def _authenticate(self, request: Request) -> Fields:
         wanted = read_params(request.params, Authenticate)
-        raise BadInput(f"there is no way to authenticate called {wanted.method_id!r}, and no need to")
+        raise BadInput(
+            say("there is no way to authenticate called {name}, and no need to", name=repr(wanted.method_id))
+        )
 
     async def _new(self, request: Request) -> Reply:
         wanted = read_params(request.params, NewSession)

@@ -15,6 +15,7 @@ from coderelay.client.lent_resource_types import LentServer
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.modes import freer_mode, mode_called, stricter_mode
 from coderelay.protocol.session_setting_values import Mode
+from coderelay.protocol.translatable import say
 
 
 class AcceptedSettings(Struct, frozen=True):
@@ -57,9 +58,9 @@ def accepted_settings(wanted: NewSession, default: Mode, max_mode: Mode, tells_m
 def absolute_folder(path: str, name: str = "cwd") -> str:
     """Raises BadInput."""
     if not os.path.isabs(path):
-        raise BadInput(f"{name} must be an absolute path, not {path!r}")
+        raise BadInput(say("{name} must be an absolute path, not {path}", name=name, path=repr(path)))
     if not os.path.isdir(path):
-        raise BadInput(f"there is no folder {path!r}")
+        raise BadInput(say("there is no folder {folder}", folder=repr(path)))
     return path
 
 

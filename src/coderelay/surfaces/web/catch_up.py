@@ -9,6 +9,7 @@ from coderelay.protocol.events import Recorded, TurnEnded, TurnStarted, asks_in
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.projected_rows import AskRow, Summary
 from coderelay.protocol.queries import ListAsks, ListDecisions, ListPrompts, ReadMessages, ShowSession
+from coderelay.protocol.translatable import say
 from coderelay.surfaces.web.all_sessions_broadcast import EventBroadcast
 from coderelay.surfaces.web.client_event_types import FollowPayload
 from coderelay.surfaces.web.client_send_queue import ClientSendQueue
@@ -56,11 +57,15 @@ async def follow(
         summary = await client.get(ShowSession(session))
         seq = summary.head
         if after > seq:
-            raise BadInput(f"the log of the session ends at {seq}; {after} is beyond that")
+            raise BadInput(
+                say("the log of the session ends at {number}; {after} is beyond that", number=seq, after=after)
+            )
         replayed = [] if after == seq else await _replay(client, broadcast, summary, after)
         first_parts = sum(frame.seq == replayed[0].seq for frame in replayed) if replayed else 0
         if wanted.after_part > first_parts:
-            raise BadInput(f"the next event has {first_parts} parts, not {wanted.after_part}")
+            raise BadInput(
+                say("the next event has {count} parts, not {number}", count=first_parts, number=wanted.after_part)
+            )
         asks = [each for each in await client.get(ListAsks(session)) if each.session != session]
         requests = [await ask_frame(broadcast, each) for each in asks]
         view = await broadcast.reached(session, seq)

@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 from coderelay.protocol.asks import EditMode, PlanOption, Scope
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.session_setting_values import Mode, Think
+from coderelay.protocol.translatable import say
 from coderelay.surfaces.web.strict_json import read_json
 
 Id = Annotated[str, Meta(min_length=1, max_length=200)]
@@ -300,4 +301,4 @@ def read_event(text: str) -> ClientEvent:
     try:
         return msgspec.convert(value, ClientEvent)
     except msgspec.ValidationError as error:
-        raise BadInput(f"wrong event: {str(error)[:_MOST_TOLD]}") from error
+        raise BadInput(say("wrong event: {why}", why=str(error)[:_MOST_TOLD])) from error

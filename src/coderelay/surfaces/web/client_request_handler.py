@@ -41,6 +41,7 @@ from coderelay.protocol.queries import (
     ShowDefaults,
     ShowSession,
 )
+from coderelay.protocol.translatable import say
 from coderelay.surfaces.web.agent_and_model_resolution import for_a_new_session, for_a_session
 from coderelay.surfaces.web.all_sessions_broadcast import BroadcastOptions, EventBroadcast
 from coderelay.surfaces.web.catch_up import ask_frame, follow, send_history
@@ -292,7 +293,10 @@ class ClientRequestHandler:
         found = [row for row in await self._client.get(ListAsks(session)) if _is_meant(row, wanted)]
         if len(found) > 1:
             raise BadInput(
-                f"several requests are about {wanted.tool_use_id!r}; name the one that you mean with askId"
+                say(
+                    "several requests are about {name}; name the one that you mean with askId",
+                    name=repr(wanted.tool_use_id),
+                )
             )
         return found[0] if found else await self._ask_closed(session, wanted)
 
@@ -385,6 +389,6 @@ def _image(attachment: Attachment, name: str) -> Image:
     try:
         data = base64.b64decode(attachment.data, validate=True)
     except binascii.Error as error:
-        raise BadInput(f"the data of {name} is not valid base64") from error
+        raise BadInput(say("the data of {name} is not valid base64", name=name)) from error
     with speaking("en"):
         return picture_of(data, name).image

@@ -17,13 +17,14 @@ from coderelay.protocol.asks import (
     QuestionAsk,
 )
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.translatable import say
 from coderelay.surfaces.web.client_event_types import AllowResult, DenyResult, PlanResult, StopResult
 
 Result = AllowResult | DenyResult | StopResult | PlanResult
 
 
 def no_such_ask(name: str) -> BadInput:
-    return BadInput(f"there is no open request {name!r} in this session")
+    return BadInput(say("there is no open request {name} in this session", name=repr(name)))
 
 
 def decision_of(ask: Ask, result: Result, request: str | None) -> Decision:

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, cast
 
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.translatable import say
 
 MOST_BYTES = 8 * 1024 * 1024
 _MOST_DEPTH = 64
@@ -23,7 +24,7 @@ def read_json(text: str) -> object:
     object, for NaN and Infinity, for lone surrogates, and for what is too large, has too many values or
     is nested too deeply."""
     if len(text) > MOST_BYTES:
-        raise BadInput(f"the message is too large: {MOST_BYTES} bytes at most")
+        raise BadInput(say("the message is too large: {count} bytes at most", count=MOST_BYTES))
     if sum(1 for _ in islice(_PIECES.finditer(text), _MOST_PIECES + 1)) > _MOST_PIECES:
         raise BadInput("the message has too many values")  # it would take seconds, and everybody would wait
     try:
@@ -31,12 +32,12 @@ def read_json(text: str) -> object:
     except RecursionError as error:
         raise BadInput(_TOO_DEEP) from error
     except ValueError as error:
-        raise BadInput(f"the message is not valid JSON: {error}") from error
+        raise BadInput(say("the message is not valid JSON: {why}", why=error)) from error
     _check(value, 0)
     return value
 
 
-_TOO_DEEP = f"the message is nested too deeply: {_MOST_DEPTH} levels at most"
+_TOO_DEEP = say("the message is nested too deeply: {count} levels at most", count=_MOST_DEPTH)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

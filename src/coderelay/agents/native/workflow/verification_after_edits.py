@@ -37,6 +37,7 @@ from coderelay.protocol.events import MessageAdded, Verification
 from coderelay.protocol.ids import CallId, new_id
 from coderelay.protocol.message_content import text_of
 from coderelay.protocol.session_setting_values import Mode
+from coderelay.protocol.translatable import say
 from coderelay.session.state import CallState, Entry
 from coderelay.tools.builtin_tools import SPECS
 from coderelay.tools.toolbox import Toolbox
@@ -102,7 +103,7 @@ class VerificationAfterEdits:
     async def run(self, call: Call) -> Finished | Failed:
         arguments = msgspec.json.decode(call.arguments, type=CheckArguments)
         if arguments.command not in COMMANDS:
-            return Failed(f"{arguments.command} is not on the list of checks")
+            return Failed(say("{command} is not on the list of checks", command=arguments.command))
         folder = os.path.join(self._workspace.root, arguments.folder)
         return await self._toolbox.run(_as_bash(call.id, arguments), self._workspace.at(folder))
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.asks import Allow, Deny, PermissionAsk
+from coderelay.protocol.events import AskAnswered
 from tests.hooks.hook_scripts import configure, hook, says_json, told, verdicts
 from tests.hooks.hook_scripts import script as program
 from tests.house import house, story
@@ -77,6 +78,24 @@ async def test_a26_a_hook_has_a_call_asked_about_even_in_yolo(tmp_path: Path) ->
         await coder.ended()
         assert await coder.story() == ["user: go", "write: ok", "write: denied", "bash: ok", "agent: done"]
         assert sorted(each.name for each in coder.folder.glob("[!.]*")) == ["a", "c"]
+
+
+@story
+async def test_a26_a_mode_that_allows_a_call_does_not_answer_what_a_hook_asks(tmp_path: Path) -> None:
+    guard = program(tmp_path, says_json({"decision": "ask", "reason": "it makes files"}))
+    configure(tmp_path, hook("PreToolUse", guard, "Bash"))
+    answers = script(proposes(write("a", "x"), write("b", "x"), bash("mkdir c")), says("done"))
+    async with house(tmp_path, answers) as coder:
+        await coder.create("default")
+        await coder.prompt("go")
+        asks = [ask for ask in await coder.asks() if isinstance(ask, PermissionAsk)]
+        assert [ask.cause for ask in asks] == ["policy", "policy", "hook"]
+        await coder.answer(asks[0], Allow(mode="auto-edit"))
+        closed = [each.event.ask_id for each in await coder.events() if isinstance(each.event, AskAnswered)]
+        assert closed == [asks[0].id, asks[1].id]
+        await coder.answer(asks[2], Deny())
+        await coder.ended()
+        assert await coder.story() == ["user: go", "write: ok", "write: ok", "bash: denied", "agent: done"]
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,10 @@ async def test_read_refuses_what_is_not_text_or_not_a_file(tmp_path: Path) -> No
         assert await here.refused("read", path="binary") == "binary is a binary file of 6 bytes"
         assert "not a regular file" in await here.refused("read", path="fifo")
         assert "is a folder" in await here.refused("read", path=".")
+        missing, folder = await here.outcome("read", path="missing"), await here.outcome("read", path=".")
+        assert isinstance(missing, Failed)
+        assert isinstance(folder, Failed)
+        assert (missing.missing, folder.missing) == (True, False)
         assert await here.refused("read", path="missing") == "cannot read missing: No such file or directory"
         assert "NUL" in await here.refused("read", path="a\0b")
 

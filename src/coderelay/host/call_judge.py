@@ -73,7 +73,11 @@ class CallJudge:
         except BadInput:
             return []  # a wrong configuration loosens nothing
         both = zip(asks, unapproved, verdicts, strict=True)
-        return [ask for ask, then, today in both if then.reason == ask.reason and today.verdict == "allow"]
+        return [
+            ask
+            for ask, then, today in both
+            if ask.cause == "policy" and then.verdict == "ask" and today.verdict == "allow"
+        ]
 
     def _mode_for(self, state: State, need: Need, verdict: Verdict) -> EditMode | None:
         """The mode in which the policy would not ask about this change of files."""
@@ -285,5 +289,5 @@ def _in_mode(state: State, mode: Mode | None) -> State:
 def _judged(state: State, call: Call, need: Need, verdict: Verdict, mode: EditMode | None) -> Judged:
     if verdict.words:
         need = replace(need, words=verdict.words, prefix=verdict.prefix)
-    ask = ask_about(state, call, need, verdict.reason, mode) if verdict.verdict == "ask" else None
+    ask = ask_about(state, call, need, verdict.reason, "policy", mode) if verdict.verdict == "ask" else None
     return Judged(call_id=call.id, verdict=verdict.verdict, need=need, reason=verdict.reason, ask=ask)

@@ -328,7 +328,7 @@ class AgentTurn:
 
     async def _ask_again(self, call: Call, reason: str) -> None:
         known = self.state.calls[call.id]
-        ask = PermissionAsk(new_ask_id(self.session), call.id, known.judged.need, reason)
+        ask = PermissionAsk(new_ask_id(self.session), call.id, known.judged.need, reason, cause="tool")
         await self._leave_files()
         await self._write(lambda state: turn_event_builder.ask_again(state, call.id, ask))
 

@@ -27,6 +27,7 @@ from coderelay.protocol.translatable import Translatable, keep_templates
 Scope = Literal["once", "session", "project", "person"]
 EditMode = Literal["auto-edit"]
 """The mode in which files are edited without asking."""
+AskCause = Literal["policy", "hook", "tool"]
 PlanOption = Literal["smart", "default", "keep", "feedback"]
 Unanswered = Literal["deny", "stop", "park"]
 """What happens to an ask at its deadline: it is denied, or denied with the turn stopped, or it stays open and nobody
@@ -101,7 +102,11 @@ class YesNo(Struct, frozen=True):
 
 class PermissionAsk(Struct, frozen=True, tag="permission", omit_defaults=True):
     """Asks whether a call may run. `said` is the `reason` with its template and values. `mode` is set if the call
-    changes files and the policy would not ask about it in that mode; the answer may then switch to it."""
+    changes files and the policy would not ask about it in that mode; the answer may then switch to it.
+
+    `cause` is who asks: the policy alone, a hook (perhaps with the policy), or the tool, which has found while it ran
+    that it needs permission. It is empty in logs of older versions. Only an ask of the policy is answered by an
+    approval, or a mode, with which the policy would not ask."""
 
     answered_by: ClassVar[type[Struct]] = Allow
     misfit: ClassVar[str] = "this is a permission request: allow or deny it"
@@ -114,6 +119,7 @@ class PermissionAsk(Struct, frozen=True, tag="permission", omit_defaults=True):
     unanswered: Unanswered = "deny"
     said: Translatable | None = None
     mode: EditMode | None = None
+    cause: AskCause | Literal[""] = ""
 
     def __post_init__(self) -> None:
         keep_templates(self, "reason")

@@ -130,13 +130,15 @@ class Finished(Struct, frozen=True, tag="finished", omit_defaults=True):
 
 class Failed(Struct, frozen=True, tag="failed", omit_defaults=True):
     """The tool ran and reports an error, or could not run at all. If it ran a command, `end` is how that command
-    ended, and `message` is one line about it followed by the command's output. `said` is the template and values of
-    the `summary`, or of the `message` if there is no summary."""
+    ended, and `message` is one line about it followed by the command's output. `missing` says that the file which the
+    call is about does not exist; in logs of older versions it is never set. `said` is the template and values of the
+    `summary`, or of the `message` if there is no summary."""
 
     message: str
     summary: str = ""
     end: CommandEnd | None = None
     said: Translatable | None = None
+    missing: bool = False
 
     def __post_init__(self) -> None:
         keep_templates(self, "message", "summary")

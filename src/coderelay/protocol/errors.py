@@ -140,8 +140,9 @@ class ModelFailed(CoderError):
 class ToolFailed(CoderError):
     """A tool reports an error. `summary` is the first line of `message`; `detail` is further text for the model."""
 
-    def __init__(self, message: str, hint: str = "", *, detail: str = "") -> None:
+    def __init__(self, message: str, hint: str = "", *, detail: str = "", missing: bool = False) -> None:
         super().__init__(f"{message}\n{detail}" if detail else message, hint)
+        self.missing = missing
         self.summary = message if "\n" not in message else message.partition("\n")[0]
 
 

@@ -75,7 +75,7 @@ class Toolbox:
             return await tool.run(arguments, workspace)
         except ToolFailed as failed:
             end = failed.end if isinstance(failed, CommandFailed) else None
-            return Failed(failed.message, summary=failed.summary, end=end)
+            return Failed(failed.message, summary=failed.summary, end=end, missing=failed.missing)
         except MustAsk:
             raise
         except Exception as error:  # the door around one call: a broken tool must not end the turn

@@ -4,8 +4,6 @@ A script is sent the state of each call after it has ended. It depends on nothin
 sent, so that it can be replayed from the log.
 """
 
-import errno
-import os
 import re
 from collections.abc import Generator, Sequence
 from shlex import quote
@@ -115,7 +113,7 @@ def _read(path: str) -> Proposal:
 
 def _is_missing(call: CallState) -> bool:
     """Whether `read` failed because the file does not exist. In doubt, the file counts as existing."""
-    return isinstance(call.outcome, Failed) and call.outcome.message.endswith(os.strerror(errno.ENOENT))
+    return isinstance(call.outcome, Failed) and call.outcome.missing
 
 
 def _lines(call: CallState) -> list[str]:

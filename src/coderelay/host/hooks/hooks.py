@@ -117,7 +117,7 @@ class Hooks:
         against = [each for each in answers if each.output.verdict or each.output.trouble]
         reason = join_texts("; ", [with_template(judged.reason, judged.said), *(each.words for each in against)])
         if judged.verdict == "ask" or any(each.output.verdict == "ask" for each in against):
-            ask = ask_about(turn.state, call, judged.need, reason) if against else judged.ask
+            ask = ask_about(turn.state, call, judged.need, reason, "hook") if against else judged.ask
             return replace(judged, verdict="ask", reason=reason, ask=ask)
         return replace(judged, reason=reason)
 

@@ -9,7 +9,7 @@ import re
 import stat
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from errno import ELOOP
+from errno import ELOOP, ENOENT
 from functools import cache
 from typing import Literal, TypeVar
 
@@ -237,7 +237,8 @@ def _refusals(verb: str, path: str) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        raise ToolFailed(say(_CANNOT[verb], path=shown(path), why=error.strerror)) from error
+        message = say(_CANNOT[verb], path=shown(path), why=error.strerror)
+        raise ToolFailed(message, missing=error.errno == ENOENT) from error
 
 
 def _first_bytes(file: int, limit: int, size: int) -> bytes:

@@ -111,7 +111,7 @@ async def test_c05_c23_the_short_forms_are_the_modes(tmp_path: Path) -> None:
             assert await typist.reads(f"/{name}") == f"mode: {name}"
             assert (await coder.host.get(ShowSession(coder.session))).mode == name
         assert await typist.is_refused("/plan the work") == (
-            "/plan takes no arguments\n/plan: plan mode: explore and propose a plan, change nothing"
+            "/plan takes no arguments\n/plan: explore and propose a plan, change nothing"
         )
         assert (await coder.host.get(ShowSession(coder.session))).mode == "default"
 

@@ -35,7 +35,8 @@ class ModeTable:
 
 
 class ModeSpec:
-    """One mode. `text` is for people, `prompt` for the model. Without a `table`, the session's preset decides.
+    """One mode. `text` says what it does, for people, who see its name beside it; `prompt` is for the model. Without
+    a `table`, the session's preset decides.
 
     In an `unchecked` mode, commands and reads of secret files are not checked, and commands run without a sandbox
     unless the configuration says otherwise. `by_key` says whether Shift+Tab can reach the mode. `external_name` is
@@ -77,9 +78,7 @@ class ModeSpec:
 MODES = (
     ModeSpec(
         "plan",
-        Localized(
-            "plan mode: explore and propose a plan, change nothing", "plan 模式：分析、拆解并给出方案，不作改动"
-        ),
+        Localized("explore and propose a plan, change nothing", "分析、拆解并给出方案，不作改动"),
         prompt="plan: look and think only. Files cannot be changed, and only commands that read can be run. Find out "
         "what must be done, then propose it with plan_exit: what to change, where, in which order, and how to check "
         "it.",
@@ -97,8 +96,8 @@ MODES = (
     ModeSpec(
         "default",
         Localized(
-            "default mode: ask for permission as the preset in /permissions says",
-            "default 模式：按 /permissions 的预设审批",
+            "ask for permission as the preset in /permissions says",
+            "按 /permissions 的预设审批",
         ),
         prompt="default: the person is asked before a file is changed, and before a command that does more than "
         "read.",
@@ -111,9 +110,7 @@ MODES = (
     ),
     ModeSpec(
         "auto-edit",
-        Localized(
-            "auto-edit mode: edit files without asking, and verify the work", "auto-edit 模式：直接编辑，并验证结果"
-        ),
+        Localized("edit files without asking, and verify the work", "直接编辑，并验证结果"),
         prompt="auto-edit: files may be changed, and tests and builds run in the sandbox, without asking; the person "
         "is asked before other commands that do more than read.",
         table=ModeTable(
@@ -131,8 +128,8 @@ MODES = (
     ModeSpec(
         "yolo",
         Localized(
-            "yolo mode: like auto-edit, and run any command without asking",
-            "yolo 模式：在 auto-edit 基础上，命令全部放行",
+            "like auto-edit, and run any command without asking",
+            "在 auto-edit 基础上，命令全部放行",
         ),
         prompt="yolo: files may be changed and commands run without asking. Nobody looks over your shoulder, so take "
         "care: nothing that cannot be undone unless it was asked for.",

@@ -1,6 +1,5 @@
 """The settings of a session that an editor offers to choose: mode, model, and how much the model thinks."""
 
-import re
 from typing import get_args
 
 from coderelay.acp.update_payloads import Fields
@@ -11,7 +10,7 @@ from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.display_text import visible
 from coderelay.protocol.errors import BadInput, CannotRun
 from coderelay.protocol.events import SessionConfigured
-from coderelay.protocol.modes import MODE_NAMES, MODES, ModeSpec
+from coderelay.protocol.modes import MODE_NAMES, MODES
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListModels, WhyNotRun
 from coderelay.protocol.query_results import ModelShown
@@ -64,7 +63,7 @@ class ConfigOptions:
     @property
     def _modes(self) -> list[Fields]:
         offered = [each for each in MODES if each.name in self._choices]
-        return [{"value": each.name, "name": each.name, "description": _without_name(each)} for each in offered]
+        return [{"value": each.name, "name": each.name, "description": localize(each.text)} for each in offered]
 
     @property
     def _model_choices(self) -> list[Fields]:
@@ -118,11 +117,6 @@ class ConfigOptions:
         self._model = event.model or self._model
         self._think = event.think or self._think
         return any((event.mode, event.model, event.think))
-
-
-def _without_name(mode: ModeSpec) -> str:
-    """What a mode does; editors show its name beside it."""
-    return re.split(": |：", localize(mode.text), maxsplit=1)[-1]
 
 
 def _option(key: str, name: str, category: str, value: str, choices: list[Fields]) -> Fields:

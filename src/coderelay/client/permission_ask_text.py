@@ -17,10 +17,12 @@ _RIGHTS: dict[Right, str] = {"network": "with network access", "outside": "outsi
 _RUNS: dict[Right, str] = {"network": "runs with network access", "outside": "runs outside the sandbox"}
 
 
-def permission_in_words(ask: PermissionAsk) -> str:
+def permission_in_words(ask: PermissionAsk, question: str = "") -> str:
+    """The question, or another one in its place, and below it the command, the reason and the circumstances."""
     need = ask.need
     command = [f"$ {shortened(need.command)}"] if need.command is not None else []
-    return "\n  ".join([permission_question(need), *command, retell(ask.reason, ask.said), *context_lines(need)])
+    asked = question or permission_question(need)
+    return "\n  ".join([asked, *command, retell(ask.reason, ask.said), *context_lines(need)])
 
 
 def permission_question(need: Need) -> str:

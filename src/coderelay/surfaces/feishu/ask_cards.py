@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from coderelay.client.ask_view import full_text
 from coderelay.client.i18n import localize, t
-from coderelay.client.permission_ask_text import permission_in_words, permission_question
+from coderelay.client.permission_ask_text import permission_in_words
 from coderelay.protocol.asks import (
     Allow,
     Answers,
@@ -143,10 +143,9 @@ def ask_text(ask: Ask, most_bytes: int = MOST_BYTES // 2) -> str:
     """Everything a person needs to decide."""
     match ask:
         case PermissionAsk():
-            words = permission_in_words(ask)
-            if files := deleted_files(ask.need):
-                details = words.removeprefix(permission_question(ask.need))
-                words = localize(_DELETE, files=cut(files, most_bytes // 2)) + details
+            files = deleted_files(ask.need)
+            question = localize(_DELETE, files=cut(files, most_bytes // 2)) if files else ""
+            words = permission_in_words(ask, question)
             return cut(words + (f"\n{ask.need.diff}" if ask.need.diff else ""), most_bytes)
         case QuestionAsk() if is_free_text(ask):
             return cut(with_prefix(ask.questions[0].question), most_bytes)

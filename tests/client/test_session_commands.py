@@ -1,6 +1,7 @@
 """The built-in `/` commands on a real log: what they tell, and what they change."""
 
 import json
+import re
 import stat
 import subprocess
 from collections.abc import Generator
@@ -717,6 +718,12 @@ async def test_c20_help_of_one_command(tmp_path: Path) -> None:
         assert await typist.is_refused("/help und") == (
             "unknown command /und; did you mean /undo? /help lists all commands"
         )
+
+
+def test_the_choices_of_a_command_stand_in_its_hint() -> None:
+    for each in COMMANDS:
+        words = set(re.findall(r"[\w-]+", each.hint))
+        assert set(each.choices) <= words, each.name
 
 
 @story

@@ -161,7 +161,7 @@ def test_c24_c29_c36_nothing_of_tools_changes_and_calls_is_left_in_english(
             ("/diff", "已修改       +1 -1  a.txt\n已新增       +1 -0  文.txt\n/diff full 显示改动内容\n"),
             ("/diff full", "\n文.txt（新增）  +1 −0\n"),
             ("/tools", "\nread         读取  读取文本文件、notebook 或图片。\n"),
-            ("/help resume", "\n/resume [ID 或 TITLE 或 N]: "),
+            ("/help resume", "\n/resume [ID|TITLE|N]: "),
             ("开始", "✓ "),
         ):
             terminal.enter(line)

@@ -129,7 +129,7 @@ async def completions(client: Client, session: SessionId, built_in: Sequence[Sla
     """Everything that can be typed after a `/`; of two commands with one name, only the one that would run."""
     known = await client.get(ListCommands(session))
     first = {
-        each.name: CommandShown(each.name, "built-in", localize(each.text), each.shown_hint)
+        each.name: CommandShown(each.name, "built-in", localize(each.text), each.hint)
         for each in built_in
         if each.offered
     }

@@ -54,7 +54,7 @@ COMMANDS = (
             "显示当前生效的设置及其来源，或为自己设置一项",
         ),
         run=config,
-        hint="[KEY] [VALUE or unset]",
+        hint="[KEY] [VALUE|unset]",
         detail=Localized(
             "A VALUE is written to your own `~/.coder/config.json`; unset removes it there. Settings of the folder "
             "and of the environment may still win: the reply shows what holds.",

@@ -99,6 +99,7 @@ COMMANDS = (
         ),
         run=diff,
         hint="[full|FILE]",
+        choices=("full",),
         detail=ONLY_SHOWS,
         example="/diff src/cart.py",
         completes="changed file",

@@ -120,7 +120,7 @@ COMMANDS = (
             "列出可用模型或切换模型；本目录后续会话沿用",
         ),
         run=model,
-        hint="[NAME or N]",
+        hint="[NAME|N]",
         detail=Localized(
             "The list has the known models and those that the server of the current model offers. A choice takes "
             "effect at once and is saved in `.coder/config.json` for later sessions. Choosing the current model "

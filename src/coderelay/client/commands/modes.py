@@ -39,7 +39,7 @@ COMMANDS = (
         group=MODEL,
         text=Localized("show or change the permission mode", "查看或切换权限模式"),
         run=mode,
-        hint=f"[{'|'.join(MODE_NAMES)}]",
+        choices=MODE_NAMES,
         detail=_CHANGES_MODE,
         example="/mode plan",
     ),

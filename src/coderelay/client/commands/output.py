@@ -27,6 +27,7 @@ COMMANDS = (
         ),
         run=output,
         hint="[N|full]",
+        choices=("full",),
         detail=Localized(
             "Applies to this terminal from now on; display.output_lines in the configuration sets it for good. "
             "Ctrl+T shows what was shortened last.",

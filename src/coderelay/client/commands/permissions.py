@@ -38,7 +38,7 @@ COMMANDS = (
             "展示当前权限矩阵，或切换权限预设",
         ),
         run=permissions,
-        hint=f"[{'|'.join((*_PRESETS, _NO_PROFILE))}]",
+        choices=(*_PRESETS, _NO_PROFILE),
         detail=Localized(
             "A preset applies to this session only; your own rules stay in force. `no-profile` takes a session out "
             "of the profile it was created with (cowork); it cannot go back.",

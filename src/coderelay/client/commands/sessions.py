@@ -182,7 +182,7 @@ COMMANDS = (
             "切换到其他会话；不带参数则列出本目录的会话",
         ),
         run=resume,
-        hint="[ID or TITLE or N]",
+        hint="[ID|TITLE|N]",
         detail=_STAYS,
         example="/resume Taxes",
         completes="session",

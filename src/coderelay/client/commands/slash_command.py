@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from coderelay.client.client import Client
 from coderelay.client.i18n import localize, t
@@ -38,10 +39,11 @@ RememberModel = Callable[[str, str], str | None]
 class SlashCommand(Struct, frozen=True, kw_only=True):
     """`text` is the command's line in `/help`; `/help NAME` adds `detail` (what the command changes) and `example`.
 
-    A command without `hint` takes no arguments; a hint in brackets says that they may be left out. Completion offers
-    the lower-case words of a hint, and names of the kind in `completes`. A command that is not `offered` only tells
-    the person what to do instead. A `remote` command may also be typed where the person is not at this machine, in
-    a browser or a chat. Editors have those, and what is for `in_editors`: they are programs of the person, here.
+    A command without `hint` takes no arguments; a hint in brackets says that they may be left out. `choices` are the
+    words that may be typed as they are; without a `hint`, they are the hint. Completion offers them, and names of the
+    kind in `completes`. A command that is not `offered` only tells the person what to do instead. A `remote` command
+    may also be typed where the person is not at this machine, in a browser or a chat. Editors have those, and what is
+    for `in_editors`: they are programs of the person, here.
     """
 
     name: str
@@ -50,6 +52,7 @@ class SlashCommand(Struct, frozen=True, kw_only=True):
     run: "Callable[[Context, str], Awaitable[SlashResult]]"
     """Raises BadInput, or another refusal of what the command asks of the session."""
     hint: str = ""
+    choices: tuple[str, ...] = ()
     detail: Localized | None = None
     example: str = ""
     completes: ArgumentKind | None = None
@@ -57,13 +60,13 @@ class SlashCommand(Struct, frozen=True, kw_only=True):
     remote: bool = False
     in_editors: bool = False
 
-    @property
-    def shown_hint(self) -> str:
-        return self.hint.replace(" or ", t(" or "))
+    def __post_init__(self) -> None:
+        if self.choices and not self.hint:
+            force_setattr(self, "hint", f"[{'|'.join(self.choices)}]")
 
     @property
     def usage(self) -> str:
-        return f"/{self.name} {self.shown_hint}".rstrip()
+        return f"/{self.name} {self.hint}".rstrip()
 
     @property
     def help(self) -> str:

@@ -78,6 +78,7 @@ COMMANDS = (
         text=Localized("list the queued prompts, or edit or remove one", "列出排队的提示；可修改或移除"),
         run=queue,
         hint="[edit N TEXT|drop N]",
+        choices=("edit", "drop"),
         detail=Localized("Only prompts whose turn has not started can be changed.", "只能改动回合尚未开始的提示。"),
         example="/queue edit 1 look at the tests first",
         remote=True,

@@ -63,6 +63,7 @@ COMMANDS = (
         ),
         run=tasks,
         hint="[stop N]",
+        choices=("stop",),
         detail=Localized(
             "`stop` stops the turn of that subagent; without it, nothing changes.",
             "`stop` 停止该子 agent 的回合；不带它则不作任何改动。",
@@ -76,6 +77,7 @@ COMMANDS = (
         text=Localized("list the background commands, or stop one", "列出后台命令，或停止其一"),
         run=background,
         hint="[stop N]",
+        choices=("stop",),
         detail=Localized(
             "`stop` stops that command; without it, nothing changes.", "`stop` 停止该命令；不带它则不作任何改动。"
         ),

@@ -29,7 +29,7 @@ COMMANDS = (
         group=MODEL,
         text=Localized("show or set how much the model thinks before it answers", "查看或设置模型回答前的思考强度"),
         run=think,
-        hint=f"[{'|'.join(_LEVELS)}]",
+        choices=tuple(_LEVELS),
         detail=Localized(
             "Takes effect at the next request to the model; applies to this session only.",
             "从下一次请求起生效，仅限本会话。",

@@ -19,7 +19,7 @@ COMMANDS = (
             "edit the input with vi's keys, or with the usual ones again", "用 vi 按键编辑输入，或恢复常用按键"
         ),
         run=vim,
-        hint="[on|off]",
+        choices=("on", "off"),
         detail=Localized(
             "Applies to this terminal; editor.vim in the configuration sets it for good. Esc leaves insert "
             "mode; on an empty line it stops the turn.",

@@ -28,8 +28,7 @@ _ARGUMENT = re.compile(r"\s*/(?P<name>\S+)\s+(?P<typed>\S*)")
 _AGENTS = "/"  # `//name` is a command of the agent
 _MOST_FILES = 50
 FRESH_SECONDS = 3.0
-_CHOICES = re.compile(r"\[?([\w-]+(?:\|[\w-]+)+)\]?")
-_WORD = re.compile(r"[a-z][\w-]*")  # words in capitals are metavariables
+_CHOICES = re.compile(r"\[?([\w-]+(?:\|[\w-]+)+)\]?")  # in the `argument-hint` of somebody else's command
 _SESSIONS = 200
 
 
@@ -139,11 +138,11 @@ class SessionOffers:
         if command.origin != "built-in":
             choices = _CHOICES.fullmatch(command.hint)
             return [Candidate(each) for each in choices[1].split("|")] if choices is not None else ()
-        kind: ArgumentKind | None = next(each.completes for each in COMMANDS if each.name == command.name)
-        if kind == "folder":
+        record = next(each for each in COMMANDS if each.name == command.name)
+        if record.completes == "folder":
             return [Candidate(each) for each in await self._folders(typed)]
-        words = [Candidate(each) for each in _words(command.hint)]
-        return [*words, *(await self._found_out(kind) if kind is not None else ())]
+        words = [Candidate(each) for each in record.choices]
+        return [*words, *(await self._found_out(record.completes) if record.completes is not None else ())]
 
     async def _found_out(self, kind: ArgumentKind) -> Sequence[Candidate]:
         """Candidates that must be queried from the session."""
@@ -191,12 +190,6 @@ class SessionOffers:
             for each in rows
             if each.id != session and is_known(each)
         ]
-
-
-def _words(hint: str) -> list[str]:
-    """The literal words of a usage hint: `edit` and `drop` of `[edit N TEXT|drop N]`."""
-    found = (_WORD.match(each) for each in hint.strip("[]").split("|"))
-    return [each[0] for each in found if each is not None]
 
 
 def _folders(cwd: str, typed: str) -> list[str]:

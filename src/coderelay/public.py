@@ -20,7 +20,7 @@ from coderelay.client.client import Capabilities, Client
 from coderelay.client.follow_with_subagents import follow_family
 from coderelay.client.lent_resource_types import Lent
 from coderelay.config.detect.model_detection import detect
-from coderelay.config.detect.other_agents_settings import learn
+from coderelay.config.detect.other_agents import learn
 from coderelay.config.loaded_config import load
 from coderelay.host.host import Host
 from coderelay.protocol.asks import By, Decision

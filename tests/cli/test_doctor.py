@@ -15,8 +15,8 @@ import psycopg
 import pytest
 
 from coderelay import __version__
-from coderelay.models.known_providers import KNOWN
 from coderelay.models.local.installed_weights_registry import Weights, WeightsFolder
+from coderelay.models.providers import KNOWN
 from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
 from tests.guide.no_model_servers import nobody_listens

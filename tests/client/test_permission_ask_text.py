@@ -2,7 +2,7 @@
 
 import pytest
 
-from coderelay.client.commands.permissions import permissions_in_words
+from coderelay.client.commands.modes_permissions_trust import permissions_in_words
 from coderelay.client.permission_ask_text import approval_in_words, permission_in_words, shortened
 from coderelay.client.views.permission_request_json import permission_payload, permission_payload_of_batch
 from coderelay.protocol.asks import Approval, PermissionAsk

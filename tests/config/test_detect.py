@@ -10,11 +10,10 @@ import pytest
 from msgspec import Struct
 
 from coderelay.config.detect.model_detection import DetectedModel, detect
-from coderelay.config.detect.other_agents_settings import LearnedVariables
+from coderelay.config.detect.other_agents import LearnedVariables
 from coderelay.config.loaded_config import Config
-from coderelay.models.known_providers import KNOWN
 from coderelay.models.local.installed_weights_registry import Weights, WeightsFolder
-from coderelay.models.provider_settings import ProviderSettings
+from coderelay.models.providers import KNOWN, ProviderSettings
 from tests.guide.no_model_servers import nobody_listens
 from tests.models.raw_server import answers, in_loop, raw_server
 

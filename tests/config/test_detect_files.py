@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coderelay.config.detect.other_agents_settings import CLAUDE, IFLOW, LearnedVariables, learn
+from coderelay.config.detect.other_agents import CLAUDE, IFLOW, LearnedVariables, learn
 
 KEY = "sk-very-secret-0123456789"
 

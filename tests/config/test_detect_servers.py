@@ -10,7 +10,7 @@ import pytest
 
 from coderelay.models.local.running_servers import PROVIDERS, RunningServer, find_servers
 from coderelay.models.model_registry import ModelRegistry
-from coderelay.models.provider_settings import ProviderSettings
+from coderelay.models.providers import ProviderSettings
 from tests.guide.no_model_servers import nobody_listens
 from tests.models.raw_server import RawConnection, Talk, answers, in_loop, raw_server
 from tests.patience import PATIENCE

@@ -11,11 +11,19 @@ from msgspec.json import encode
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.key_value_store import Change
 from coderelay.surfaces.feishu.bot import BotTiming
-from coderelay.surfaces.feishu.card_outbox_interface import STREAMED_ELEMENT, Card, ChatPlace
+from coderelay.surfaces.feishu.card_outbox_interface import (
+    CARDS,
+    STREAMED_ELEMENT,
+    UNSENT,
+    Card,
+    CardRecord,
+    ChatPlace,
+    dead_letters,
+    decode_record,
+)
 from coderelay.surfaces.feishu.card_sender import CardSender
 from coderelay.surfaces.feishu.durable_card_outbox import DurableCardOutbox
 from coderelay.surfaces.feishu.lark_api import AppCredentials, LarkApi
-from coderelay.surfaces.feishu.outbox_records import CARDS, UNSENT, CardRecord, dead_letters, decode_record
 from coderelay.surfaces.feishu.rate_limits import RateLimits
 from coderelay.testing.feishu_server import FakeFeishu
 from tests.feishu.platform_bot import aside, key_values_in, platform_bot, settled

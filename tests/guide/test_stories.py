@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.models.known_providers import KNOWN
+from coderelay.models.providers import KNOWN
 from coderelay.protocol.asks import Deny, PermissionAsk, PlanAsk
 from coderelay.protocol.calls import Option
 from coderelay.protocol.commands import CompactHistory

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from coderelay.client.client import AT_THE_MACHINE, NO_CAPABILITIES, Capabilities
-from coderelay.client.commands.permissions import permissions_in_words
+from coderelay.client.commands.modes_permissions_trust import permissions_in_words
 from coderelay.client.commands.session_info import status_in_words
 from coderelay.protocol.asks import Answers, Deny, PlanAsk, QuestionAsk
 from coderelay.protocol.commands import ConfigureSession, CreateSession, ForkSession

@@ -20,7 +20,7 @@ from coderelay.models.model import Completion, Piece, Request
 from coderelay.models.model_card import Card
 from coderelay.models.model_registry import ModelRegistry
 from coderelay.models.openai_chat.model import OpenAIChat
-from coderelay.models.provider_settings import ProviderSettings
+from coderelay.models.providers import ProviderSettings
 from coderelay.protocol.errors import CannotRun, ModelFailed
 from coderelay.protocol.message_content import Text
 from coderelay.session.model_messages import UserMessage

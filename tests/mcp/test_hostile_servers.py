@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from coderelay.client.commands.tools_skills_agents import tools_in_words
+from coderelay.client.commands.tools_skills_agents_mcp import tools_in_words
 from coderelay.config.settings import McpServerConfig
 from coderelay.protocol.queries import ListTools
 from coderelay.protocol.query_results import ToolShown

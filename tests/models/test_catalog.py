@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from coderelay.models.catalog import LOCAL, ProviderModels, card_of, cheap_of, models_of, read_catalog
-from coderelay.models.known_providers import KNOWN
 from coderelay.models.model_card import Card, Price
+from coderelay.models.providers import KNOWN
 from coderelay.protocol.usage_and_cost import Usage
 
 CATALOG = read_catalog()

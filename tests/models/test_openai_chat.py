@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coderelay.http.sse import EventStream
-from coderelay.models.answer_size_limits import check_event_size
+from coderelay.models.answer_limits_and_completeness import check_event_size
 from coderelay.models.model import Completion, TextPiece
 from coderelay.models.openai_chat.stream_decoder import ChatAnswer
 from coderelay.protocol.calls import Call

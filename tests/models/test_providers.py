@@ -5,11 +5,10 @@ import asyncio
 import pytest
 from msgspec import structs
 
-from coderelay.models.known_providers import KNOWN
 from coderelay.models.model_card import Card, Price
 from coderelay.models.model_registry import ModelRegistry
 from coderelay.models.openai_chat.model import OpenAIChat
-from coderelay.models.provider_settings import ProviderSettings
+from coderelay.models.providers import KNOWN, ProviderSettings
 from coderelay.protocol.errors import CannotRun, ModelFailed
 from coderelay.protocol.message_content import Text
 from tests.model_server import says, script

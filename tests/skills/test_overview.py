@@ -11,7 +11,7 @@ from coderelay.agents.native.native_agent import NativeAgent
 from coderelay.app import App
 from coderelay.client.client import AT_THE_MACHINE
 from coderelay.client.commands.session_info import context_in_words
-from coderelay.client.commands.tools_skills_agents import tools_in_words
+from coderelay.client.commands.tools_skills_agents_mcp import tools_in_words
 from coderelay.client.slash_command_help_and_completion import completions
 from coderelay.client.slash_commands import COMMANDS, SessionCommands
 from coderelay.client.typed_line import PromptToSend, Slash

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from coderelay.client.commands.tools_skills_agents import tools_in_words
+from coderelay.client.commands.tools_skills_agents_mcp import tools_in_words
 from coderelay.client.old_log_text_translation import recognise
 from coderelay.protocol.query_results import TODO, ToolShown
 from coderelay.protocol.tool_specs import ToolSpec, first_sentence

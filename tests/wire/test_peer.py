@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from coderelay.wire.errors import INVALID_PARAMS, PeerLost, PeerTimeout, RpcError
+from coderelay.wire.messages_and_errors import INVALID_PARAMS, PeerLost, PeerTimeout, RpcError
 from coderelay.wire.peer import Peer, Reply, Request
 from coderelay.wire.stream_transport import LineBuffer, StreamTransport
 from coderelay.wire.transport import Oversized

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.agents.native.workflow.failed_tests import failed_tests
+from coderelay.agents.native.workflow.verification_failure_cause import failed_tests
 from tests.conftest import Serve
 from tests.model_server import bash, call, proposes, says, script, write
 from tests.workflow.project import PYTHON, RIGHT, WRONG, Project

@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypeVar, cast
 import msgspec
 from msgspec import Meta, Struct
 
-from coderelay.wire.errors import INVALID_PARAMS, RpcError
+from coderelay.wire.messages_and_errors import INVALID_PARAMS, RpcError
 
 PROTOCOL_VERSION = 1
 NOT_FOUND = -32002

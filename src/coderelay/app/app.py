@@ -16,7 +16,7 @@ from coderelay.agents.native.native_settings import NativeSettings, Verification
 from coderelay.app.configured_and_lent_mcp_servers import ConfiguredAndLentServers
 from coderelay.app.machine_query_sources import ThisMachine
 from coderelay.client.views.cowork_messages import SessionRows
-from coderelay.config.detect.installed_agents import agents_on_path
+from coderelay.config.detect.other_agents import agents_on_path
 from coderelay.config.loaded_config import Config, CurrentConfig, language_of
 from coderelay.config.settings import AgentConfig, Settings
 from coderelay.host.cross_process_live_relay import LiveRelay

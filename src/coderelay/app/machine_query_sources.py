@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
-from coderelay.config.detect.installed_agents import agents_on_path
+from coderelay.config.detect.other_agents import agents_on_path
 from coderelay.config.loaded_config import Config
 from coderelay.host.folder_config import FolderConfigs
 from coderelay.host.mcp_servers_interface import Servers

@@ -31,8 +31,8 @@ from coderelay.protocol.wall_clock import now
 from coderelay.surfaces import nonblocking_standard_streams
 from coderelay.surfaces.feishu.access_rules import AccessRules
 from coderelay.surfaces.feishu.account_links import CODE_SECONDS, Links
+from coderelay.surfaces.feishu.card_outbox_interface import DeadLetter, dead_letters
 from coderelay.surfaces.feishu.chat_options import ChatOptions
-from coderelay.surfaces.feishu.outbox_records import DeadLetter, dead_letters
 
 _DOMAINS = {"feishu": "https://open.feishu.cn", "lark": "https://open.larksuite.com"}
 _WEBHOOK_PORT = 8788

@@ -11,7 +11,6 @@ from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentPar
 from coderelay.cli.startup.python_gc import enable_garbage_collection
 from coderelay.client.i18n import error_in_words, retell, t
 from coderelay.client.typed_answer_parser import agrees
-from coderelay.models.known_providers import KNOWN
 from coderelay.models.local.downloadable_weights import Download, find_offer, offers
 from coderelay.models.local.installed_weights_registry import (
     Weights,
@@ -21,6 +20,7 @@ from coderelay.models.local.installed_weights_registry import (
     models_folder,
 )
 from coderelay.models.local.weights_installation import Progress, install
+from coderelay.models.providers import KNOWN
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.surfaces.nonblocking_standard_streams import draw
 

@@ -13,27 +13,20 @@ from msgspec.structs import replace
 
 from coderelay.client.client import Capabilities, Client
 from coderelay.client.commands import (
-    add_dir,
     compact_and_clear,
-    config,
-    copy,
+    config_and_add_dir,
+    copy_and_export,
     diff_undo_rewind,
-    export,
     help_command,
     init_and_review,
-    mcp,
-    models,
-    modes,
-    output,
-    permissions,
+    models_and_think,
+    modes_permissions_trust,
+    output_and_vim,
     session_info,
     sessions,
     steer_and_queue,
     tasks_and_ps,
-    think,
-    tools_skills_agents,
-    trust,
-    vim,
+    tools_skills_agents_mcp,
 )
 from coderelay.client.commands.slash_command import GROUPS, Context, RememberModel, SlashCommand
 from coderelay.client.i18n import speaking, t
@@ -52,26 +45,19 @@ _PATH = re.compile(r"(?:\\.|[^\s\\])+")  # with escapes, as a shell or drag and 
 __all__ = ["COMMANDS", "NAMES", "REMOTE_NAMES", "RememberModel", "SessionCommands", "names_for"]
 
 _FILES = (
-    models,
-    modes,
-    permissions,
-    think,
-    config,
-    trust,
+    models_and_think,
+    modes_permissions_trust,
+    config_and_add_dir,
     steer_and_queue,
     compact_and_clear,
     sessions,
-    export,
-    copy,
-    add_dir,
+    copy_and_export,
     diff_undo_rewind,
     session_info,
-    tools_skills_agents,
-    mcp,
+    tools_skills_agents_mcp,
     tasks_and_ps,
     help_command,
-    output,
-    vim,
+    output_and_vim,
     init_and_review,
 )
 COMMANDS: tuple[SlashCommand, ...] = tuple(

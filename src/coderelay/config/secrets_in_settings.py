@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, cast
 
-from coderelay.models.provider_settings import ProviderSettings
+from coderelay.models.providers import ProviderSettings
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.translatable import say
 from coderelay.workspace.processes.environment import LOGIN_IN_ADDRESS, SECRET_NAME

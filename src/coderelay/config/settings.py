@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import Meta, Struct
 
-from coderelay.models.provider_settings import ProviderSettings
+from coderelay.models.providers import ProviderSettings
 from coderelay.protocol.modes import mode_spec
 from coderelay.protocol.session_setting_values import Mode, Persistence, Preset
 from coderelay.protocol.translatable import say

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 
 from coderelay.http.model_server_client import HttpClient, Response
 from coderelay.http.sse import EventStream
-from coderelay.models.answer_size_limits import check_event_size
+from coderelay.models.answer_limits_and_completeness import check_event_size
 from coderelay.models.api_errors import reason_in, refusal
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.translatable import say

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 from coderelay.http.server_url import parse_address, without_user
 from coderelay.models.api_client import ApiClient
 from coderelay.models.catalog import card_of, cheap_of, full_name, models_of
-from coderelay.models.known_providers import KNOWN, Provider
 from coderelay.models.model import Model
 from coderelay.models.model_card import Card
-from coderelay.models.provider_settings import ProviderSettings, WireForm
+from coderelay.models.providers import KNOWN, Provider, ProviderSettings, WireForm
 from coderelay.protocol.errors import CannotRun, ModelFailed
 from coderelay.protocol.translatable import say
 

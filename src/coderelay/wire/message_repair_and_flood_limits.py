@@ -3,8 +3,7 @@
 from typing import cast
 
 from coderelay.protocol.translatable import say
-from coderelay.wire.errors import PeerLost
-from coderelay.wire.message_json_and_ids import ID_CHARS, Params, decoded, key_of
+from coderelay.wire.messages_and_errors import ID_CHARS, Params, PeerLost, decoded, key_of
 from coderelay.wire.transport import Oversized
 
 _RUBBISH = 100  # lines that are not messages: some programs write their log where it does not belong

@@ -14,21 +14,25 @@ import msgspec
 from msgspec import Struct
 
 from coderelay.protocol.translatable import encode_plain
-from coderelay.wire.errors import (
+from coderelay.wire.message_repair_and_flood_limits import Tolerance
+from coderelay.wire.messages_and_errors import (
     CANCELLED,
+    ID_CHARS,
     INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     PARSE_ERROR,
+    MessageKey,
     NoAnswer,
+    Params,
     PeerLost,
     PeerTimeout,
     RpcError,
+    decoded,
+    key_of,
     received_error,
 )
-from coderelay.wire.message_json_and_ids import ID_CHARS, MessageKey, Params, decoded, key_of
-from coderelay.wire.message_repair_and_flood_limits import Tolerance
 from coderelay.wire.transport import Exchange, Oversized, Transport
 
 log = logging.getLogger(__name__)

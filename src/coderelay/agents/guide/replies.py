@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from coderelay.models.known_providers import KNOWN
+from coderelay.models.providers import KNOWN
 from coderelay.protocol.calls import Denied, Failed, Finished, Stopped, Unknown
 from coderelay.session.state import CallState
 

@@ -8,7 +8,7 @@ from coderelay.app import App
 from coderelay.cli.startup.event_loop_and_ctrl_c import run_loop
 from coderelay.cli.startup.python_gc import enable_garbage_collection
 from coderelay.client.i18n import error_in_words, retell, speak, t
-from coderelay.config.detect.other_agents_settings import learn
+from coderelay.config.detect.other_agents import learn
 from coderelay.config.loaded_config import load
 from coderelay.host.host import Host
 from coderelay.protocol.display_text import visible

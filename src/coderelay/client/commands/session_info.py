@@ -2,7 +2,7 @@
 
 from coderelay import __version__
 from coderelay.client.client import Client
-from coderelay.client.commands.permissions import profile_in_words, unconfined_note
+from coderelay.client.commands.modes_permissions_trust import profile_in_words, unconfined_note
 from coderelay.client.commands.slash_command import ONLY_SHOWS, SHOW, Context, SlashCommand
 from coderelay.client.i18n import retell, t
 from coderelay.client.permission_ask_text import sandbox_in_words

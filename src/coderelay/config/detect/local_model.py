@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from coderelay.models.local.installed_weights_registry import WeightsFolder
 from coderelay.models.local.running_servers import find_servers
 from coderelay.models.model_registry import ModelRegistry
-from coderelay.models.provider_settings import ProviderSettings
+from coderelay.models.providers import ProviderSettings
 from coderelay.protocol.errors import CoderError
 
 

@@ -13,10 +13,9 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from coderelay.config.detect.other_agents_settings import LearnedVariables, learn
+from coderelay.config.detect.other_agents import LearnedVariables, learn
 from coderelay.config.loaded_config import Config
-from coderelay.models.known_providers import KNOWN, Provider
-from coderelay.models.provider_settings import ProviderSettings
+from coderelay.models.providers import KNOWN, Provider, ProviderSettings
 from coderelay.protocol.translatable import say
 
 GUIDE = "guide"
@@ -73,7 +72,7 @@ async def detect(
 
     if here := await model_here(config.home, whole, settings or {}, silence_seconds):
         return DetectedModel(*here, learned)
-    from coderelay.config.detect.installed_agents import agents_on_path
+    from coderelay.config.detect.other_agents import agents_on_path
 
     return DetectedModel(GUIDE, "", learned, agents_on_path(env))
 

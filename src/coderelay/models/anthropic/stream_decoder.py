@@ -9,10 +9,9 @@ from typing import Any, cast
 import msgspec
 from msgspec import Raw, Struct, field
 
-from coderelay.models.answer_size_limits import AnswerSize, check_call_size
+from coderelay.models.answer_limits_and_completeness import AnswerSize, check_call_size, is_json
 from coderelay.models.anthropic.message_encoder import redacted, sealed
 from coderelay.models.api_errors import broken_event, broken_off, failure
-from coderelay.models.call_arguments_completeness import is_json
 from coderelay.models.model import Completion
 from coderelay.protocol.calls import Call
 from coderelay.protocol.errors import ModelFailed

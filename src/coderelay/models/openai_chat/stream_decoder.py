@@ -10,9 +10,8 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct, field
 
-from coderelay.models.answer_size_limits import AnswerSize, check_call_size
+from coderelay.models.answer_limits_and_completeness import AnswerSize, check_call_size, is_json
 from coderelay.models.api_errors import broken_event, broken_off, failure
-from coderelay.models.call_arguments_completeness import is_json
 from coderelay.models.model import Completion
 from coderelay.models.think_tags import ThinkTags
 from coderelay.protocol.calls import Call

@@ -9,9 +9,8 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Raw, Struct, field
 
-from coderelay.models.answer_size_limits import AnswerSize, check_call_size
+from coderelay.models.answer_limits_and_completeness import AnswerSize, check_call_size, is_json
 from coderelay.models.api_errors import broken_event, broken_off, failure
-from coderelay.models.call_arguments_completeness import is_json
 from coderelay.models.model import Completion
 from coderelay.models.openai_responses.input_encoder import Reasoning
 from coderelay.protocol.calls import Call

@@ -11,7 +11,7 @@ from coderelay.policy.shell.build_command_words import harmless_rest, is_known_u
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.program_table import find_build, system_name, system_program
 from coderelay.policy.shell.programs.read_only_check import has_table, recognise
-from coderelay.policy.shell.programs.wrappers import unwrap
+from coderelay.policy.shell.programs.shells_and_wrappers import unwrap
 from coderelay.policy.shell.strict_bash_parser import Word
 from coderelay.protocol.secret_paths import secret_word
 

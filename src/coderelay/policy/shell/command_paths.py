@@ -28,7 +28,7 @@ from coderelay.policy.shell.programs.allowed_folders import NotReadOnly
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
 from coderelay.policy.shell.programs.harmless_option_check import Options, check
 from coderelay.policy.shell.programs.program_table import base_name, find_program
-from coderelay.policy.shell.programs.wrappers import unwrap
+from coderelay.policy.shell.programs.shells_and_wrappers import unwrap
 from coderelay.policy.shell.strict_bash_parser import Script, Word, literal_script
 from coderelay.protocol.secret_paths import is_left_out, secret_beneath_home
 

@@ -15,11 +15,9 @@ from coderelay.policy.rules import PathBase, Rules, is_about_paths
 from coderelay.policy.shell.allow_rule_matching import allows
 from coderelay.policy.shell.approval_signatures import Signature, signature_of
 from coderelay.policy.shell.build_command_words import is_build
-from coderelay.policy.shell.command_dangers import find_danger
+from coderelay.policy.shell.command_dangers import Danger, UserRuleDangers, find_danger
 from coderelay.policy.shell.command_paths import secret_at_home
-from coderelay.policy.shell.deny_and_ask_rule_dangers import UserRuleDangers
 from coderelay.policy.shell.deny_and_ask_rule_matching import Spelling
-from coderelay.policy.shell.destructive_commands import Danger
 from coderelay.policy.shell.disk_fact_types import NO_FACTS, DiskFacts
 from coderelay.policy.shell.path_and_host_rule_matching import find_named, find_perhaps_reached, find_reached
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly

@@ -18,7 +18,7 @@ from coderelay.policy.shell.programs.allowed_folders import NotReadOnly
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
 from coderelay.policy.shell.programs.program_spec import Program
 from coderelay.policy.shell.programs.program_table import base_name, find_program
-from coderelay.policy.shell.programs.wrappers import unwrap
+from coderelay.policy.shell.programs.shells_and_wrappers import unwrap
 from coderelay.policy.shell.strict_bash_parser import Word, odd_character
 from coderelay.policy.shell.tree_sitter_bash import MOST_CHARACTERS, parse
 from coderelay.protocol.translatable import say

@@ -46,8 +46,7 @@ from coderelay.surfaces.editor.new_session_settings import (
     lent_servers,
 )
 from coderelay.surfaces.editor.standard_acp_dialect import Dialect
-from coderelay.wire.errors import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RpcError
-from coderelay.wire.message_json_and_ids import Params
+from coderelay.wire.messages_and_errors import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, Params, RpcError
 from coderelay.wire.peer import Method, Peer, Reply, Request
 from coderelay.wire.transport import Transport
 

@@ -5,8 +5,7 @@ from typing import Any, cast
 
 from coderelay.acp.request_params import Initialize
 from coderelay.protocol.ids import SessionId
-from coderelay.wire.errors import NoAnswer, RpcError
-from coderelay.wire.message_json_and_ids import Params
+from coderelay.wire.messages_and_errors import NoAnswer, Params, RpcError
 from coderelay.wire.peer import Peer
 
 _SECONDS = 10.0

@@ -41,7 +41,7 @@ from coderelay.surfaces.editor.editor_files import EditorFiles
 from coderelay.surfaces.editor.permission_requests import PermissionRequests
 from coderelay.surfaces.editor.prompt_content import prompt_content
 from coderelay.surfaces.editor.session_updates import SessionUpdates
-from coderelay.wire.errors import INTERNAL_ERROR, RpcError
+from coderelay.wire.messages_and_errors import INTERNAL_ERROR, RpcError
 from coderelay.wire.peer import Request
 
 log = logging.getLogger(__name__)

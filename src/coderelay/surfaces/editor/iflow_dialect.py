@@ -12,7 +12,7 @@ from coderelay.client.ask_view import AskOption
 from coderelay.protocol.asks import Answers, Ask, Decision, PlanAsk, PlanDecision, QuestionAsk
 from coderelay.protocol.ids import SessionId
 from coderelay.surfaces.editor.standard_acp_dialect import Dialect
-from coderelay.wire.errors import METHOD_NOT_FOUND, RpcError
+from coderelay.wire.messages_and_errors import METHOD_NOT_FOUND, RpcError
 from coderelay.wire.peer import Peer
 
 _OPTION_IDS = {"y": "proceed_once", "a": "proceed_always", "e": "proceed_always_tool", "n": "cancel"}

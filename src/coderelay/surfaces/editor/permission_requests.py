@@ -32,7 +32,7 @@ from coderelay.protocol.modes import stricter_mode
 from coderelay.protocol.session_setting_values import Mode
 from coderelay.surfaces.editor.connection_context import ConnectionContext
 from coderelay.surfaces.editor.session_updates import SessionUpdates
-from coderelay.wire.errors import NoAnswer, PeerLost, RpcError
+from coderelay.wire.messages_and_errors import NoAnswer, PeerLost, RpcError
 
 log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from coderelay.client.ask_view import AskOption
 from coderelay.protocol.asks import Ask, Decision, QuestionAsk
 from coderelay.protocol.ids import SessionId
 from coderelay.surfaces.editor.question_form import form_decision, question_form
-from coderelay.wire.errors import RpcError
+from coderelay.wire.messages_and_errors import RpcError
 from coderelay.wire.peer import Peer
 
 

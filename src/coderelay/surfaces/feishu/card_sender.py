@@ -7,9 +7,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from coderelay.surfaces.feishu.card_outbox_interface import STREAMED_ELEMENT
+from coderelay.surfaces.feishu.card_outbox_interface import (
+    STREAMED_ELEMENT,
+    CardRecord,
+    wants_streaming,
+    without_streaming,
+)
 from coderelay.surfaces.feishu.lark_api import LarkApi, PlatformError
-from coderelay.surfaces.feishu.outbox_records import CardRecord, wants_streaming, without_streaming
 from coderelay.surfaces.feishu.rate_limits import (
     RateLimit,
     RateLimits,

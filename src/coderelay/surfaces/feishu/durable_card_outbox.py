@@ -13,19 +13,20 @@ from msgspec.structs import replace
 from coderelay.protocol.ids import new_id
 from coderelay.protocol.key_value_store import Change, Entry, KeyValueStore
 from coderelay.protocol.wall_clock import now
-from coderelay.surfaces.feishu.card_outbox_interface import Card, ChatPlace
-from coderelay.surfaces.feishu.card_sender import CardSender, SentCard
-from coderelay.surfaces.feishu.lark_api import PlatformError
-from coderelay.surfaces.feishu.outbox_records import (
+from coderelay.surfaces.feishu.card_outbox_interface import (
     CARDS,
     DEAD,
     MESSAGES,
     UNSENT,
+    Card,
     CardRecord,
+    ChatPlace,
     DeadLetter,
     decode_record,
     wants_streaming,
 )
+from coderelay.surfaces.feishu.card_sender import CardSender, SentCard
+from coderelay.surfaces.feishu.lark_api import PlatformError
 from coderelay.surfaces.feishu.rate_limits import call_limits, card_limit
 
 _LEASE_MS = 20_000

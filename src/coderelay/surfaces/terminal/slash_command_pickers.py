@@ -5,7 +5,7 @@ import time
 
 from coderelay.client.client import Client
 from coderelay.client.commands.diff_undo_rewind import changed_line
-from coderelay.client.commands.models import everything_offered
+from coderelay.client.commands.models_and_think import everything_offered
 from coderelay.client.commands.sessions import folder_name, is_known
 from coderelay.client.commands.slash_command import SESSIONS
 from coderelay.client.i18n import localize, retell, t

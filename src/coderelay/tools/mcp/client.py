@@ -24,9 +24,8 @@ from coderelay.tools.mcp.protocol_types import (
     ResourceContent,
 )
 from coderelay.tools.mcp.server_transport_interface import ServerFailed, ServerRefused, ServerTimeout, ServerTransport
-from coderelay.wire.errors import NoAnswer, PeerTimeout, RpcError
-from coderelay.wire.message_json_and_ids import Params
 from coderelay.wire.message_repair_and_flood_limits import Tolerance
+from coderelay.wire.messages_and_errors import NoAnswer, Params, PeerTimeout, RpcError
 from coderelay.wire.peer import Method, Peer, Request
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")

@@ -11,7 +11,6 @@ import msgspec
 from msgspec import Struct
 
 from coderelay.agents.native.native_settings import VerificationSettings, WorkflowSettings
-from coderelay.agents.native.workflow.failed_tests import failed_before, failed_tests
 from coderelay.agents.native.workflow.message_texts import (
     Reason,
     best_effort,
@@ -28,6 +27,8 @@ from coderelay.agents.native.workflow.verification_failure_cause import (
     CheckRun,
     Trouble,
     environment_failure_of,
+    failed_before,
+    failed_tests,
     run_of,
 )
 from coderelay.agents.native.workflow.verify_intent_in_prompt import verify_intent

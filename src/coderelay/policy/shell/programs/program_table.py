@@ -11,8 +11,7 @@ from coderelay.policy.shell.programs.git import GIT
 from coderelay.policy.shell.programs.other_read_only_programs import ARCHIVERS, PLAIN, PROCESS_VIEWERS
 from coderelay.policy.shell.programs.program_spec import Build, Program
 from coderelay.policy.shell.programs.sed_awk_jq import LANGUAGES
-from coderelay.policy.shell.programs.shells_and_builtins import SHELLS
-from coderelay.policy.shell.programs.wrappers import WRAPPERS
+from coderelay.policy.shell.programs.shells_and_wrappers import SHELLS, WRAPPERS
 
 ALL_TABLES = (
     FILE_READERS, LANGUAGES, PLAIN, PROCESS_VIEWERS, ARCHIVERS, {"find": FIND, "git": GIT}, BUILD_TOOLS, WRAPPERS,

@@ -10,7 +10,7 @@ from coderelay.policy.shell.programs.git import has_git_table
 from coderelay.policy.shell.programs.harmless_option_check import check
 from coderelay.policy.shell.programs.other_read_only_programs import lists_archive
 from coderelay.policy.shell.programs.program_table import system_name, system_program
-from coderelay.policy.shell.programs.wrappers import unwrap
+from coderelay.policy.shell.programs.shells_and_wrappers import unwrap
 from coderelay.policy.shell.strict_bash_parser import Word
 from coderelay.protocol.autorun_files import autorun_entry
 from coderelay.protocol.translatable import say

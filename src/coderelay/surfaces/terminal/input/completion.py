@@ -11,7 +11,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from coderelay.client.client import Client
-from coderelay.client.commands.models import offered
+from coderelay.client.commands.models_and_think import offered
 from coderelay.client.commands.sessions import is_known
 from coderelay.client.commands.slash_command import ArgumentKind
 from coderelay.client.slash_command_help_and_completion import completions

@@ -1,7 +1,7 @@
-"""`/output`: how much of what tools print is shown."""
+"""`/output` and `/vim`: how this terminal shows what tools print, and takes keys."""
 
 from coderelay.client.commands.slash_command import SHOW, Context, SlashCommand
-from coderelay.client.slash_results import OutputLines
+from coderelay.client.slash_results import OutputLines, ViKeys
 from coderelay.protocol.bilingual_text import Localized
 
 _MOST = 1_000_000
@@ -16,6 +16,12 @@ async def output(here: Context, lines: str) -> OutputLines:
     if not lines.isascii() or not lines.isdecimal() or int(lines) > _MOST:
         raise here.usage_error()
     return OutputLines(int(lines))
+
+
+async def vim(here: Context, wanted: str) -> ViKeys:
+    if wanted not in ("", "on", "off"):
+        raise here.usage_error()
+    return ViKeys(None if not wanted else wanted == "on")
 
 
 COMMANDS = (
@@ -34,5 +40,20 @@ COMMANDS = (
             "从现在起对本终端生效；配置项 display.output_lines 可长期设置。Ctrl+T 完整显示最近一次缩短的输出。",
         ),
         example="/output 12",
+    ),
+    SlashCommand(
+        name="vim",
+        group=SHOW,
+        text=Localized(
+            "edit the input with vi's keys, or with the usual ones again", "用 vi 按键编辑输入，或恢复常用按键"
+        ),
+        run=vim,
+        choices=("on", "off"),
+        detail=Localized(
+            "Applies to this terminal; editor.vim in the configuration sets it for good. Esc leaves insert "
+            "mode; on an empty line it stops the turn.",
+            "对本终端生效；配置项 editor.vim 可长期设置。Esc 退出插入模式；输入为空时停止回合。",
+        ),
+        example="/vim on",
     ),
 )

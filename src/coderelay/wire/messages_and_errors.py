@@ -1,6 +1,9 @@
-"""The errors of JSON-RPC, as they are sent and as they are raised."""
+"""The JSON of one JSON-RPC message, the ids of requests, and the errors as they are sent and raised."""
 
+import json
 from typing import Any, cast
+
+import msgspec
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -49,3 +52,35 @@ def received_error(error: object) -> RpcError:
     code = said.get("code")
     message = str(said.get("message") or "") or "it does not say why"
     return RpcError(code if isinstance(code, int) else 0, message, said.get("data"))
+
+
+ID_CHARS = 256
+Params = dict[str, Any]
+MessageKey = str | int | float | None
+"""The id of a request."""
+
+
+def decoded(data: bytes) -> object:
+    """The value in a message. Halves of characters, which JavaScript programs write as escapes, become U+FFFD. Raises
+    ValueError, and RecursionError if it is nested too deep."""
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        if b"\\u" not in data:
+            raise ValueError(str(error)) from error
+    text = json.dumps(json.loads(data, parse_constant=_refuse_constant), ensure_ascii=False)
+    try:
+        return msgspec.json.decode(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+    except msgspec.DecodeError as error:
+        raise ValueError(str(error)) from error
+
+
+def key_of(key: object) -> MessageKey:
+    """An id, if an answer can repeat it; else None."""
+    if isinstance(key, bool) or not isinstance(key, str | int | float):
+        return None
+    return None if isinstance(key, str) and len(key) > ID_CHARS else key
+
+
+def _refuse_constant(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")

@@ -1,4 +1,4 @@
-"""`/export`: write the conversation to a file, as Markdown for people or as JSON for programs."""
+"""`/export` and `/copy`: take the conversation, or the last answer, out of a session."""
 
 import os
 import re
@@ -10,6 +10,7 @@ import msgspec
 
 from coderelay.client.commands.slash_command import CONVERSATION, Context, SlashCommand
 from coderelay.client.i18n import t
+from coderelay.client.slash_results import TextToCopy
 from coderelay.client.views.cowork_message_parser import blocks_of, read_message, result_content
 from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.errors import BadInput
@@ -50,6 +51,22 @@ async def _content(here: Context, row: Summary, path: str) -> bytes:
     return markdown(row, [read_message(each.data) for each in found.rows]).encode("utf-8", "replace")
 
 
+async def copy(here: Context, _: str) -> TextToCopy:
+    rows = (await here.client.get(ReadMessages(here.session))).rows
+    answer = next((text for row in reversed(rows) if (text := _answer(msgspec.json.decode(row.data)))), "")
+    if not answer:
+        raise BadInput(t("there is no answer to copy yet"))
+    return TextToCopy(answer)
+
+
+def _answer(message: dict[str, Any]) -> str:
+    """The text of a message, if the model wrote it."""
+    if message.get("type") != "assistant":
+        return ""
+    blocks = message["message"]["content"]
+    return "\n\n".join(each["text"].strip() for each in blocks if each["type"] == "text").strip()
+
+
 COMMANDS = (
     SlashCommand(
         name="export",
@@ -66,6 +83,16 @@ COMMANDS = (
         ),
         example="/export talk.md !",
         completes="export file",
+    ),
+    SlashCommand(
+        name="copy",
+        group=CONVERSATION,
+        text=Localized("copy the last answer to the clipboard", "将最近一次回答复制到剪贴板"),
+        run=copy,
+        detail=Localized(
+            "Uses wl-copy, xclip or pbcopy if there is one, and asks the terminal (OSC 52), as over SSH.",
+            "若有 wl-copy、xclip 或 pbcopy 则使用它们，并请求终端复制（OSC 52，通过 SSH 也可用）。",
+        ),
     ),
 )
 

@@ -1,4 +1,9 @@
-"""Limits on the size of an answer: a server that does not stop sending is given up."""
+"""Checks of an answer that arrives in pieces: its size, and whether the arguments of a call are complete.
+
+A server that does not stop sending is given up.
+"""
+
+import msgspec
 
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.translatable import say
@@ -53,3 +58,11 @@ def answer_too_long(bound: str) -> ModelFailed:
 
 def _mebi(number: int) -> str:
     return f"{number // 1024 // 1024} Mi"
+
+
+def is_json(text: str) -> bool:
+    try:
+        msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True

@@ -1,4 +1,5 @@
-"""API keys and settings from other coding agents' files, so that nobody has to set up the same thing twice.
+"""Other coding agents: which are installed, and the API keys and settings in their files, so that nobody has to set
+up the same thing twice.
 
 The files are only read, and only for keys that a person wrote there: never for the login that a program keeps for
 itself.
@@ -11,6 +12,8 @@ from typing import Any, cast
 
 import msgspec
 from msgspec import Struct, field
+
+from coderelay.workspace.processes.find_program import find_program
 
 CLAUDE = "~/.claude/settings.json"
 IFLOW = "~/.iflow/settings.json"
@@ -87,3 +90,10 @@ def _content(path: str) -> bytes:
         return os.read(file, _FILE_BYTES)
     finally:
         os.close(file)
+
+
+PROGRAMS = ("claude", "codex", "gemini", "qwen", "opencode", "goose", "kimi", "iflow")
+
+
+def agents_on_path(env: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(name for name in PROGRAMS if find_program(name, env.get("PATH", ""), ()))

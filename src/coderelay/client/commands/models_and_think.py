@@ -1,6 +1,7 @@
-"""`/model`: list the available models, or switch to another one."""
+"""`/model`, `/models` and `/think`: the model of a session, and how much it thinks."""
 
 from difflib import get_close_matches
+from typing import get_args
 
 from coderelay.client.client import Client
 from coderelay.client.commands.slash_command import MODEL, Context, SlashCommand
@@ -13,6 +14,7 @@ from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListModels, ListServedModels, ShowSession, WhyNotRun
 from coderelay.protocol.query_results import ModelShown
+from coderelay.protocol.session_setting_values import Think
 
 _NEAREST = 3
 
@@ -111,6 +113,19 @@ def _price(model: ModelShown) -> str:
     return t("${input} in, ${output} out", input=f"{model.input_price:g}", output=f"{model.output_price:g}")
 
 
+_LEVELS: dict[str, Think] = {each: each for each in get_args(Think)}
+
+
+async def think(here: Context, level: str) -> str:
+    if not level:
+        return t("think: {level}", level=(await here.client.get(ShowSession(here.session))).think)
+    wanted = _LEVELS.get(level)
+    if wanted is None:
+        raise BadInput(t("unknown level {name}; choose one of {names}", name=repr(level), names=", ".join(_LEVELS)))
+    await here.client.send(ConfigureSession(session=here.session, think=wanted, by=here.by))
+    return t("think: {level}", level=wanted)
+
+
 COMMANDS = (
     SlashCommand(
         name="model",
@@ -130,5 +145,18 @@ COMMANDS = (
         ),
         example="/model deepseek:deepseek-flash",
         completes="model",
+    ),
+    SlashCommand(
+        name="think",
+        group=MODEL,
+        text=Localized("show or set how much the model thinks before it answers", "查看或设置模型回答前的思考强度"),
+        run=think,
+        choices=tuple(_LEVELS),
+        detail=Localized(
+            "Takes effect at the next request to the model; applies to this session only.",
+            "从下一次请求起生效，仅限本会话。",
+        ),
+        example="/think high",
+        remote=True,
     ),
 )

@@ -120,12 +120,13 @@ def _check_prompts(log: Sequence[Event]) -> None:
             waiting[prompt] = event
         elif kind == "prompt.edited":
             _promise(prompt in waiting, "a prompt was edited that did not wait")
-            waiting[prompt] = {**waiting[prompt], "text": event["text"]}
+            waiting[prompt] = {**waiting[prompt], "text": event["text"], "by": event["by"]}
         elif kind in _LEAVING:
             _promise(prompt in waiting, f"{kind} of a prompt that did not wait")
             _promise(kind != "turn.started" or prompt == next(iter(waiting)), "prompts did not run in order")
             sent = waiting.pop(prompt)
             _promise(kind == "prompt.recalled" or event["text"] == sent["text"], "a prompt ran with other words")
+            _promise(kind != "turn.started" or event["by"] == sent["by"], "a prompt ran in the name of somebody else")
             steering = [each for each, of in waiting.items() if of.get("steer") and of["seq"] < sent["seq"]]
             _promise(kind != "prompt.taken" or bool(sent.get("steer")), "a prompt was taken that was not to steer")
             _promise(kind != "prompt.taken" or not steering, "prompts that steer were taken out of order")

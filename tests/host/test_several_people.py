@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.asks import Allow, Approval, By
-from coderelay.protocol.commands import RevokeApproval, SendPrompt
+from coderelay.protocol.commands import EditPrompt, RevokeApproval, SendPrompt
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import (
     AnyEvent,
@@ -17,7 +17,7 @@ from coderelay.protocol.events import (
     TurnEnded,
 )
 from coderelay.protocol.ids import APPROVALS, AskId, PromptId, new_id
-from coderelay.protocol.queries import ListApprovals
+from coderelay.protocol.queries import ListApprovals, ShowSession
 from tests.children.conversations import task
 from tests.host.test_spending import budget_ask, costly
 from tests.house import InHouse, house, story
@@ -86,6 +86,25 @@ async def test_who_steers_a_turn_does_not_get_the_approvals_of_the_person_who_be
 
 
 @story
+async def test_what_somebody_writes_into_a_queued_prompt_does_not_get_the_approvals_of_who_sent_it(
+    tmp_path: Path,
+) -> None:
+    waits = proposes(bash("echo go; until [ -e go ]; do sleep 0.01; done"))
+    async with house(tmp_path, script(MAKE, says("made"), waits, says("waited"), MAKE, says("made"))) as coder:
+        await allowed_for_anne(coder)
+        await coder.create("default")
+        await sends(coder, ANNE)
+        (ask,) = await coder.asks()
+        await coder.answer(ask, Allow(), ANNE)
+        await coder.until(lambda event: isinstance(event, CallStarted))
+        await _queues_what_ben_edits(coder)
+        (coder.folder / "go").touch()
+        end = await coder.until(lambda event: isinstance(event, TurnEnded))
+        await waits_or_ends(coder, end.seq)
+        assert await verdicts(coder) == ["ask", "ask"]
+
+
+@story
 async def test_a_task_has_the_approvals_of_the_person_whose_turn_gave_it(tmp_path: Path) -> None:
     async with house(
         tmp_path, script(MAKE, says("made"), proposes(task("build", "make it")), MAKE, *[says("x")] * 2)
@@ -139,6 +158,27 @@ async def test_the_budget_of_a_day_is_the_persons_who_sent_the_prompt(tmp_path: 
         head = (await coder.events())[-1].seq
         await sends(coder, BEN)  # what was raised is Anne's
         assert (await budget_ask(coder, head)).person == "ben"
+
+
+@story
+async def test_who_edits_a_queued_prompt_pays_for_its_turn(tmp_path: Path) -> None:
+    costly(tmp_path, {"day": 0.01})
+    async with house(tmp_path, script(proposes(bash("echo one")), says("one"), says("two"))) as coder:
+        await coder.create()
+        await sends(coder, ANNE)
+        ask = await budget_ask(coder)
+        await _queues_what_ben_edits(coder)
+        await coder.answer(ask, by=ANNE)
+        assert (await coder.ended(2)).text == "two"
+        costs = (await coder.host.get(ShowSession(coder.session))).day_costs
+        spent = [_cost(await coder.events(), step) or 0.0 for step in range(3)]
+        assert costs == {"anne": pytest.approx(spent[0] + spent[1]), "ben": pytest.approx(spent[2])}
+
+
+async def _queues_what_ben_edits(coder: InHouse) -> None:
+    queued = PromptId(new_id())
+    await coder.host.send(SendPrompt(session=coder.session, prompt_id=queued, text="the rest", by=ANNE))
+    await coder.host.send(EditPrompt(session=coder.session, prompt_id=queued, text="now make it", by=BEN))
 
 
 def _cost(log: list[Recorded], turn: int) -> float | None:

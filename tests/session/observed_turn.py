@@ -57,9 +57,11 @@ class KnownBackground(Struct):
 
 
 class KnownTurn(Struct):
-    """`ask` is what it asked last that belongs to no call; `then` is the end it will have after that."""
+    """`ask` is what it asked last that belongs to no call; `then` is the end it will have after that. `people` wrote
+    its prompts."""
 
     started: TurnStarted
+    people: set[str]
     steps: int = 0
     usage: Usage = Usage()
     cost: float | None = None

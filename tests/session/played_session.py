@@ -147,7 +147,7 @@ class Play:
         )
         return self.write(self.rules.send_prompt(self.state, command))
 
-    def edit(self, prompt_id: str, text: str, by: By = ANNE) -> list[Recorded]:
+    def edit(self, prompt_id: str, text: str, by: By = BEN) -> list[Recorded]:
         command = EditPrompt(session=SESSION, prompt_id=PromptId(prompt_id), text=text, by=by)
         return self.write(self.rules.edit_prompt(self.state, command))
 

@@ -291,7 +291,7 @@ class Checker(HeldBatches):
         promise(event.cwd == self.cwd, "a turn starts in another folder")
         promise(event.answer_within == prompt.answer_within, "a turn waits as long as its prompt says (X-05)")
         promise(not event.blocking or event.task == "prompt", "a summary needs nobody who blocks")
-        self.turn = KnownTurn(event)
+        self.turn = KnownTurn(event, set(self.prompts.authors[event.prompt_id]))
         self.given.clear()
         self.used.clear()
         if not self.turn.is_for_a_summary():
@@ -301,6 +301,7 @@ class Checker(HeldBatches):
         self.check_between_steps(event.turn_id)
         promise(not self.open_turn().is_for_a_summary(), "a prompt steers what makes a summary")
         self.prompts.take(event)
+        self.open_turn().people |= self.prompts.authors[event.prompt_id]
         self.told.add(event)
 
     def _compact(self, event: HistoryCompacted) -> None:

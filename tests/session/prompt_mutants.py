@@ -91,6 +91,29 @@ class EditIsForgotten(Mutant):
             state.queue = queue
 
 
+class EditedPromptIsStillItsSenders(Mutant):
+    """Whoever edits a prompt has it run in the name of the person who sent it."""
+
+    breaks = "works for|wait instead of|in the name of"
+
+    def apply(self, state: State, recorded: Recorded) -> None:
+        sent = {each.prompt_id: each.by for each in state.queue}
+        super().apply(state, recorded)
+        if isinstance(recorded.event, PromptEdited):
+            state.queue = [replace(each, by=sent[each.prompt_id]) for each in state.queue]
+            state.earlier_authors.clear()
+
+
+class EditorsForgetWhoSent(Mutant):
+    """What the editor is allowed alone counts for the words of the sender."""
+
+    breaks = "works for"
+
+    def apply(self, state: State, recorded: Recorded) -> None:
+        super().apply(state, recorded)
+        state.earlier_authors.clear()
+
+
 class EditSendsToTheEnd(Mutant):
     breaks = "wait instead of"
 
@@ -142,6 +165,8 @@ PROMPT_MUTANTS: list[type[Mutant]] = [
     SteeringEntersABatch,
     EditAfterTheStartCounts,
     EditIsForgotten,
+    EditedPromptIsStillItsSenders,
+    EditorsForgetWhoSent,
     EditSendsToTheEnd,
     EditedPromptsStartAsTheyWere,
     HeldPromptsAreReleasedByAnEdit,

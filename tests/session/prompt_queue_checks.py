@@ -9,10 +9,11 @@ from tests.session.ask_checks import BrokenPromise, promise
 
 
 class WaitingPrompts(Struct):
-    """`held`: a stop came after the last of them."""
+    """`held`: a stop came after the last of them. `authors` sent or edited each prompt that waits."""
 
     admitted: set[PromptId] = field(default_factory=set[PromptId])
     queue: list[PromptAdmitted] = field(default_factory=list[PromptAdmitted])
+    authors: dict[PromptId, set[str]] = field(default_factory=dict[PromptId, set[str]])
     held: bool = False
 
     def are_to_run(self) -> bool:
@@ -22,13 +23,15 @@ class WaitingPrompts(Struct):
         promise(event.prompt_id not in self.admitted, "a prompt was admitted twice")
         self.admitted.add(event.prompt_id)
         self.queue.append(event)
+        self.authors[event.prompt_id] = {event.by.who}
         self.held = False
 
     def edit(self, event: PromptEdited) -> None:
         prompt = self._waiting(event.prompt_id, "edited")
         promise(prompt.task == "prompt", "the word for a summary was edited")
         promise(bool(event.text.strip()), "a prompt was emptied")
-        self.queue[self.queue.index(prompt)] = replace(prompt, text=event.text)
+        self.queue[self.queue.index(prompt)] = replace(prompt, text=event.text, by=event.by)
+        self.authors[event.prompt_id].add(event.by.who)
 
     def recall(self, event: PromptRecalled) -> None:
         self.queue.remove(self._waiting(event.prompt_id, "recalled"))
@@ -48,6 +51,7 @@ class WaitingPrompts(Struct):
         promise(event.prompt_id == prompt.prompt_id, "prompts ran out of order")
         promise(event.text == prompt.text, "a prompt started with other words")
         promise(event.task == prompt.task, "a prompt started as something else")
+        promise(event.by == prompt.by, "a prompt started in the name of somebody else")
         return prompt
 
     def steering(self) -> list[PromptAdmitted]:

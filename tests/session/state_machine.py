@@ -85,6 +85,12 @@ class SessionMachine(Persons, Owners, Processes):
             raise BrokenPromise(f"{self.state.queue} wait instead of {waiting}")
 
     @invariant()
+    def a_turn_works_for_everybody_who_wrote_its_prompts(self) -> None:
+        turn = self.checker.turn
+        if turn is not None and set(self.state.people) != turn.people:
+            raise BrokenPromise(f"the turn works for {self.state.people} instead of {turn.people}")
+
+    @invariant()
     def what_was_spent_adds_up(self) -> None:
         spent, state, row = self.checker.spent, self.state, self.play.row
         if row is None:

@@ -90,7 +90,7 @@ def test_x08_an_edited_prompt_keeps_its_place_and_runs_with_its_last_words() -> 
     ]
     play.edit("p2", "best")
     assert play.state.queue[0] == PromptAdmitted(
-        prompt_id=PromptId("p2"), text="best", by=ANNE, max_steps=5, images=(PICTURE,)
+        prompt_id=PromptId("p2"), text="best", by=BEN, max_steps=5, images=(PICTURE,)
     )
     assert waiting(play) == [("p2", "best"), ("p3", "p3")]
     play.message()
@@ -98,6 +98,31 @@ def test_x08_an_edited_prompt_keeps_its_place_and_runs_with_its_last_words() -> 
     assert isinstance(started, TurnStarted)
     assert (started.text, started.max_steps) == ("best", 5)
     assert transcript(play.state)[-1] == UserMessage("best", (PICTURE,))
+
+
+def test_a_turn_works_for_everybody_who_wrote_its_prompt() -> None:
+    play = running()
+    for name, editors in (("p2", (ANNE,)), ("p3", (BEN, ANNE)), ("p4", (BEN,))):
+        play.prompt(name, name)
+        for number, by in enumerate(editors):
+            play.edit(name, f"better {number}", by)
+    people: list[tuple[str, ...]] = []
+    for _ in range(3):
+        play.message()
+        play.claim()
+        assert play.state.turn is not None
+        assert play.state.turn.started.by is not None
+        people.append((play.state.turn.started.by.who, *play.state.people))
+    assert people == [("anne", "anne"), ("anne", "anne", "ben"), ("ben", "ben", "anne")]
+    assert play.state.earlier_authors == {}
+
+
+def test_steering_that_somebody_edits_brings_both_people_into_the_turn() -> None:
+    play = running()
+    play.prompt("rather", "p2", steer=True)
+    play.edit("p2", "never mind", BEN)
+    play.take_steering()
+    assert play.state.people == ("anne", "ben")
 
 
 def test_x08_steering_is_taken_with_its_last_words() -> None:

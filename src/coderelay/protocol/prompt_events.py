@@ -35,7 +35,8 @@ class PromptAdmitted(Event, frozen=True, tag="prompt.admitted"):
 
 
 class PromptEdited(Event, frozen=True, tag="prompt.edited"):
-    """The text of a queued prompt was replaced; its place in the queue stays."""
+    """The text of a queued prompt was replaced; its place in the queue stays. From now on it counts as sent `by`
+    whoever edited it, and what only one of its authors is allowed does not count in its turn."""
 
     prompt_id: PromptId
     text: str

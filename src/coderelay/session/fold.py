@@ -48,11 +48,11 @@ from coderelay.protocol.events import (
     TurnUndone,
     Unrecognised,
 )
-from coderelay.protocol.ids import PromptId, SessionId
+from coderelay.protocol.ids import SessionId
 from coderelay.protocol.message_content import text_of
 from coderelay.protocol.translatable import with_template
 from coderelay.protocol.usage_and_cost import Usage, plus
-from coderelay.session import verbatim_agent_messages
+from coderelay.session import prompt_queue, verbatim_agent_messages
 from coderelay.session.background_command_events import over_topic
 from coderelay.session.history_undo_and_clear import clear, leave_behind, see, undo
 from coderelay.session.settings_change_timing import first_settings, joined, values, without
@@ -90,12 +90,11 @@ def apply(state: State, recorded: Recorded) -> None:
         case CallProposed() as event:
             _propose(state, event)
         case PromptAdmitted() as event:
-            _admit(state, event)
+            prompt_queue.admit(state, event)
         case PromptEdited() as event:
-            state.queue = [_edited(each, event) for each in state.queue]
+            prompt_queue.edit(state, event)
         case PromptRecalled() as event:
-            _leave_queue(state, event.prompt_id)
-            state.images.pop(event.prompt_id, None)
+            prompt_queue.recall(state, event.prompt_id)
         case PromptTaken() as event:
             _take(state, event)
         case HistoryCompacted() as event:
@@ -168,33 +167,16 @@ def apply(state: State, recorded: Recorded) -> None:
             pass  # the child's id follows from the call's; what a newer version wrote is not guessed
 
 
-def _admit(state: State, event: PromptAdmitted) -> None:
-    state.queue.append(event)
-    state.prompt_ids.add(event.prompt_id)
-    state.held = False
-    if event.images:
-        state.images[event.prompt_id] = event.images
-
-
-def _edited(prompt: PromptAdmitted, event: PromptEdited) -> PromptAdmitted:
-    return replace(prompt, text=event.text, typed="") if prompt.prompt_id == event.prompt_id else prompt
-
-
-def _leave_queue(state: State, prompt_id: PromptId) -> None:
-    state.queue = [each for each in state.queue if each.prompt_id != prompt_id]
-
-
 def _take(state: State, event: PromptTaken) -> None:
     state.history.append(event)
+    people = prompt_queue.leave(state, event.prompt_id)
     if state.turn is not None:
         state.turn.taken.append(event.said)
-        state.turn.people += state.senders(event.prompt_id)
-    _leave_queue(state, event.prompt_id)
+        state.turn.people += people
 
 
 def _start_turn(state: State, event: TurnStarted, at: int) -> None:
-    state.turn = OpenTurn(event, started_at=at, people=state.senders(event.prompt_id))
-    _leave_queue(state, event.prompt_id)
+    state.turn = OpenTurn(event, started_at=at, people=prompt_queue.leave(state, event.prompt_id))
     if event.task == "prompt":
         state.history.append(event)
 

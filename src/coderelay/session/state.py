@@ -142,7 +142,7 @@ class KeptMessages(Struct):
 class OpenTurn(Struct):
     """The turn that is running or waiting. `skill` is the one that the agent last loaded by its own choice. `taken`
     are the prompts that joined the turn. `to_check`: the model proposes nothing more, and the work is checked.
-    `prolonged`: why hooks kept the turn open. `people` sent its prompt and those that joined it. `claims` counts the
+    `prolonged`: why hooks kept the turn open. `people` wrote its prompt and those that joined it. `claims` counts the
     claims that carried the turn on. `partials` are the last pieces in the log: whoever carries the turn on closes the
     block that they left open."""
 
@@ -185,10 +185,11 @@ def calls_of(entry: Entry) -> tuple[Call, ...]:
 
 class State(Struct):
     """`last_owner` owned the session before it began to wait for people, and nobody has claimed it since. `held`: a
-    stop came after the last prompt, so nothing starts until another prompt is sent. `told` is what the model was
-    told, by topic; `seen` maps the files it knows to their marks. `allowances` are the amounts that budgets were
-    raised to, by `BudgetAsk.allowance`; `offers` says by `OfferAsk.mark` whether an offer was accepted. `pending` are
-    settings that change when the open turn ends. `past` are the turns that can be undone, the latest last."""
+    stop came after the last prompt, so nothing starts until another prompt is sent. `earlier_authors` wrote prompts
+    of the queue that somebody else has edited since. `told` is what the model was told, by topic; `seen` maps the
+    files it knows to their marks. `allowances` are the amounts that budgets were raised to, by
+    `BudgetAsk.allowance`; `offers` says by `OfferAsk.mark` whether an offer was accepted. `pending` are settings that
+    change when the open turn ends. `past` are the turns that can be undone, the latest last."""
 
     session: SessionId
     head: int = 0
@@ -198,6 +199,7 @@ class State(Struct):
     settings: SessionSettings | None = None
     pending: SessionConfigured | None = None
     queue: list[PromptAdmitted] = field(default_factory=list[PromptAdmitted])
+    earlier_authors: dict[PromptId, list[str]] = field(default_factory=dict[PromptId, list[str]])
     held: bool = False
     prompt_ids: set[PromptId] = field(default_factory=set[PromptId])
     turn: OpenTurn | None = None
@@ -221,14 +223,10 @@ class State(Struct):
 
     @property
     def people(self) -> tuple[str, ...]:
-        """For whom the session works: whoever sent prompts to its open turn, otherwise whoever created it."""
+        """For whom the session works: whoever wrote the prompts of its open turn, otherwise whoever created it."""
         if self.turn is not None and self.turn.people:
             return tuple(dict.fromkeys(self.turn.people))
         return () if self.settings is None else (self.settings.person,)
-
-    def senders(self, prompt_id: PromptId) -> list[str]:
-        """Who sent this prompt, while it is in the queue."""
-        return [each.by.who for each in self.queue if each.prompt_id == prompt_id]
 
     def open_asks(self) -> list[Ask]:
         ids = list(self.batch.asks) if self.batch is not None else []

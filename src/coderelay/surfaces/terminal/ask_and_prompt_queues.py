@@ -149,7 +149,8 @@ class WaitingPrompts:
             case PromptAdmitted():
                 self._waiting[event.prompt_id] = event
             case PromptEdited() if event.prompt_id in self._waiting:
-                self._waiting[event.prompt_id] = replace(self._waiting[event.prompt_id], text=event.text, typed="")
+                edited = self._waiting[event.prompt_id]
+                self._waiting[event.prompt_id] = replace(edited, text=event.text, typed="", by=event.by)
             case TurnStarted() | PromptTaken() | PromptRecalled():
                 self._waiting.pop(event.prompt_id, None)
             case _:

@@ -21,6 +21,7 @@ from coderelay.protocol.events import (
     HistoryCompacted,
     MessageAdded,
     PromptAdmitted,
+    PromptEdited,
     PromptRecalled,
     PromptTaken,
     Recorded,
@@ -115,7 +116,7 @@ class SessionRenderer:
         match event:
             case TurnStarted() if event.task == "compact":
                 return note(t("compacting the context …"), width)
-            case PromptAdmitted():
+            case PromptAdmitted() | PromptEdited():
                 self._senders[event.prompt_id] = event.by
                 return ""
             case PromptRecalled():

@@ -39,6 +39,7 @@ def check_log(log: Sequence[Event]) -> None:
     again = Counter(e["call_id"] for e in _of(log, "call.asked"))
     _once("call.started", (e["call_id"] for e in _of(log, "call.started")), again)
     _once("call.ended", (e["call_id"] for e in _of(log, "call.ended")))
+    _once("call.proposed", (call["id"] for call in _proposed(log)))
     _once("turn.ended", (e["turn_id"] for e in _of(log, "turn.ended")))
     waits = Counter(e["batch_id"] for e in _of(log, "call.asked"))
     waits.update(e["batch_id"] for e in _of(log, "call.proposed") if "ask" in e["judged"])

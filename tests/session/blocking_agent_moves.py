@@ -47,11 +47,14 @@ class BlockingMachine(SessionMachine):
         return moves
 
     def propose(self, data: Draw) -> None:
+        """And once more, as an agent does that asks about one call from two places: the first counts."""
         owner = self._draw_blocking_owner(data)
         calls = IN_PLAN_MODE if self.checker.mode == "plan" else CALLS
         proposed = data.draw(st.sampled_from(calls))(self.play.new("c"))
         if self._go_on_if_steps_are_left(owner):
             self._write(owner, lambda: self.play.propose(proposed, epoch=owner.epoch))
+            if self._mine(owner):
+                self._write(owner, lambda: self.play.propose(proposed, epoch=owner.epoch))
 
     def be_told(self, data: Draw) -> None:
         """The answer counts for the agent: it makes the call, or does not."""

@@ -42,6 +42,16 @@ class GrownBatchForgetsEarlierAsks(Mutant):
             state.batch.asks = [event.judged.ask.id] if event.judged.ask is not None else []
 
 
+class CallIsProposedTwice(Mutant):
+    breaks = "proposed twice"
+
+    def propose(self, state: State, call: Call, judged: Judged) -> list[AnyEvent]:
+        known, turn = state.calls.get(call.id), state.turn
+        if known is None or turn is None or turn.stop_requested:
+            return super().propose(state, call, judged)
+        return [CallProposed(turn_id=turn.started.turn_id, batch_id=known.batch_id, call=call, judged=judged)]
+
+
 class AllowedCallIsNotStarted(Mutant):
     breaks = "passed over"
 
@@ -231,6 +241,7 @@ class SummaryTurnBlocks(Mutant):
 BLOCKING_MUTANTS: list[type[Mutant]] = [
     HeldAskLosesItsOwner,
     GrownBatchForgetsEarlierAsks,
+    CallIsProposedTwice,
     AllowedCallIsNotStarted,
     DeniedCallIsMade,
     HeldCallIsMadeAtOnce,

@@ -167,6 +167,7 @@ TAMPERED: list[tuple[Callable[[Log], object], str]] = [
     (lambda log: changed(log, "turn.started", 1, prompt_id="s1"), "turn.started of a prompt that did not wait"),
     (lambda log: copied(log, "prompt.edited", "turn.ended", 1), "edited that did not wait"),
     (lambda log: changed(log, "prompt.edited", 0, text="five"), "with other words"),
+    (lambda log: changed(log, "prompt.edited", 0, by={"who": "anne", "via": "web"}), "in the name of somebody else"),
     (lambda log: changed(log, "prompt.taken", 0, text="rather s1"), "with other words"),
     (lambda log: changed(log, "prompt.admitted", 2, steer=False), "not to steer"),
     (lambda log: moved(log, "prompt.taken", 1, "prompt.taken"), "taken out of order"),
@@ -262,6 +263,13 @@ def test_b56_what_an_agent_hands_in_is_accepted() -> None:
     assert [e["kind"] for e in log if e.get("verbatim")] == [
         *("call.proposed", "call.ended", "message.added", "turn.ended")
     ]
+
+
+def test_a_call_that_is_proposed_twice_is_noticed() -> None:
+    log = messages_handed_in()
+    copied(log, "call.proposed", "call.ended")
+    with pytest.raises(BrokenPromise, match=r"call.proposed more than once: \['c1'\]"):
+        check_log([{**event, "seq": number} for number, event in enumerate(log, 1)])
 
 
 @pytest.mark.parametrize("kind", ["call.proposed", "call.ended", "message.added", "turn.ended"])

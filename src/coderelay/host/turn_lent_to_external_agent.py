@@ -71,16 +71,16 @@ class ExternalAgentTurn(AgentTurn):
         return external_agent_calls.decision_on(self.state, call.id)
 
     async def heard(self, call: Call, need: Need, outcome: Outcome) -> str:
-        asked = self._ids.get(call.id)
-        call = self._named(call, self._ids.setdefault(call.id, asked or self._free_id(call.id)))
+        call = self._named(call, self._ids.get(call.id) or self._ids.setdefault(call.id, self._free_id(call.id)))
+        is_new = call.id not in self.state.calls  # also while the agent's question about it is being judged
         need, outcome = self._context.secrets.hide_need(need), self._context.secrets.hide_outcome(outcome)
         began = self._began.pop(call.id, None)
         ms = 0 if began is None else round((time.monotonic() - began) * 1000)
-        if asked is None and not changes_nothing(need, self.settings.mode):
+        if is_new and not changes_nothing(need, self.settings.mode):
             async with self._trees:
                 await self._write_tree(forget_wait(self.state))
         runs_hooks = isinstance(outcome, Finished) and self._should_run_hooks(call.id)
-        if asked is None:  # the log does not have this call yet, so it is recorded first
+        if is_new:  # the log does not have this call yet, so it is recorded first
             await self._write(lambda state: external_agent_calls.record_end(state, call, need, outcome, ms))
         try:
             if runs_hooks:
@@ -107,6 +107,8 @@ class ExternalAgentTurn(AgentTurn):
 
     async def _propose(self, call: Call, need: Need) -> None:
         judged = await self._judge(call, self._context.secrets.hide_need(need))
+        if call.id in self.state.calls:
+            return
         if judged.ask is not None and not self._runs_something():
             async with self._trees:
                 await self._leave_files()

@@ -34,6 +34,7 @@ AGENT = By(who="the agent", via="agent")
 NOT_ASKED = "the agent did not ask"
 NOT_REACHED = "it was allowed, but the process that ran the agent ended before it began"
 WITHDRAWN = "the agent does not ask any more"
+ENDED = "the agent has already told how this call ended"
 GRANTED = "allowed before, when the process that ran the agent ended"
 
 
@@ -47,8 +48,9 @@ class Continuation(Struct, frozen=True):
 
 def propose(state: State, call: Call, judged: Judged) -> list[AnyEvent]:
     """Record a call that the agent wants to make, with what follows at once: it starts if it is allowed, and ends if
-    it is denied. After a stop nothing is recorded."""
-    if _open_turn(state).stop_requested:
+    it is denied. Nothing is recorded after a stop, nor of a call that the log knows: its agent asks about it twice at
+    the same time, or told how it ended while it was judged."""
+    if _open_turn(state).stop_requested or call.id in state.calls:
         return []
     proposed = _proposed(state, call, judged)
     fresh = CallState(call, proposed.batch_id, judged)
@@ -85,11 +87,11 @@ def release(state: State, call_id: CallId, rejudge: Rejudge) -> list[AnyEvent]:
 
 
 def decision_on(state: State, call_id: CallId) -> Decision:
-    """What the agent is told about a call that is not held any more."""
+    """What the agent is told about a call that is not held any more. It must not make one that has ended."""
     call = state.calls[call_id]
     judged = call.judged
-    if isinstance(call.outcome, Denied | Failed) and not isinstance(call.answer, PlanDecision):
-        return Deny(call.outcome.message)
+    if call.outcome is not None and not isinstance(call.answer, PlanDecision):
+        return Deny(call.outcome.message if isinstance(call.outcome, Denied | Failed) else ENDED)
     if judged.granted_by is not None:
         return state.calls[judged.granted_by].answer or Allow()
     return call.answer or Allow()

@@ -11,13 +11,16 @@ from coderelay.app import App
 from coderelay.app.machine_query_sources import ThisMachine
 from coderelay.config.loaded_config import Config
 from coderelay.host.session_worker import Worker
+from coderelay.protocol.asks import Allow
 from coderelay.protocol.commands import Accepted, MoveSession, Unchanged, UndoTurn
 from coderelay.protocol.errors import CannotRun
-from coderelay.protocol.events import CallStarted, SessionClaimed, SessionCreated
+from coderelay.protocol.events import BatchOpened, CallStarted, SessionClaimed, SessionCreated
 from coderelay.protocol.ids import MachineIdentity, SessionId, new_id
 from coderelay.protocol.queries import ListFiles, ListSessions, ListTurns, ShowDiff, WhyNotRun, WhyWaiting
 from tests.coder_process import Coder
 from tests.conftest import Serve
+from tests.hooks.hook_scripts import configure, hook
+from tests.hooks.test_environment import set_up
 from tests.house import ME, InHouse, house, story
 from tests.model_server import bash, proposes, says, script, write
 
@@ -117,6 +120,32 @@ async def test_a_person_moves_a_session_to_this_machine(tmp_path: Path, machine:
         problem = await laptop.host.get(WhyNotRun(server.session))
         assert problem is not None
         assert problem.startswith("it belongs to another machine: server")
+
+
+@story
+async def test_what_was_allowed_and_set_up_on_a_machine_does_not_count_on_another(
+    tmp_path: Path, machine: Callable[[str], Build]
+) -> None:
+    for name in ("laptop", "server"):
+        (tmp_path / name).mkdir()
+        configure(tmp_path, hook("SetUpEnvironment", f"""echo '{{"env": {{"VIRTUAL_ENV": "/venv-of-{name}"}}}}'"""))
+        (tmp_path / "home" / "config.json").rename(tmp_path / name / "config.json")
+    make = (proposes(bash("make")), says("made"))
+    async with house(tmp_path, script(*make), build=machine("laptop")) as laptop:
+        await laptop.create("default")
+        await laptop.prompt("go")
+        (ask,) = await laptop.asks()
+        await laptop.answer(ask, Allow("session"))
+        await laptop.ended()
+    async with house(tmp_path, script(*make), build=machine("server")) as server:
+        await server.host.send(MoveSession(session=laptop.session, by=ME))
+        server.session = laptop.session
+        head = (await server.events())[-1].seq
+        await server.prompt("go on")
+        opened = (await server.until(lambda event: isinstance(event, BatchOpened), head)).event
+        assert isinstance(opened, BatchOpened)
+        assert [each.verdict for each in opened.judged] == ["ask"]
+        assert await set_up(server) == [{"VIRTUAL_ENV": "/venv-of-laptop"}, {"VIRTUAL_ENV": "/venv-of-server"}]
 
 
 @story

@@ -218,8 +218,10 @@ class Checker(HeldBatches):
                 self._park(event, recorded.at)
             case TurnParked() as event:
                 self.park_turn(event)
-            case SessionMoved() | SessionForked():
-                pass  # a dead owner may still be on the record
+            case SessionMoved():  # a dead owner may still be on the record
+                self._leave_folder()
+            case SessionForked():
+                pass
             case AgentAttached() as event:
                 self.check_owned()
                 promise(event.turn_id == self.open_turn().started.turn_id, "the agent of another turn")
@@ -255,10 +257,13 @@ class Checker(HeldBatches):
 
     def _set(self, changes: dict[str, Any]) -> None:
         if changes.get("cwd", self.cwd) != self.cwd:
-            self.approvals.clear()
-            self.is_set_up = False
+            self._leave_folder()
         for name, value in changes.items():
             setattr(self, name, value)
+
+    def _leave_folder(self) -> None:
+        self.approvals.clear()
+        self.is_set_up = False
 
     def _undo(self, event: TurnUndone) -> None:
         promise(self.turn is None, "a turn is undone while one is open (C-30)")

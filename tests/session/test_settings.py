@@ -5,17 +5,25 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from coderelay.protocol.asks import Allow
+from coderelay.protocol.calls import Finished
 from coderelay.protocol.commands import ConfigureSession, CreateSession
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.events import ApprovalGranted, EnvironmentSetUp, Recorded, SessionConfigured, TurnStarted
-from coderelay.protocol.ids import CallId, SessionId
+from coderelay.protocol.events import (
+    EnvironmentSetUp,
+    Recorded,
+    SessionConfigured,
+    SessionMoved,
+    TurnStarted,
+)
+from coderelay.protocol.ids import CallId, MachineId, MachineIdentity, SessionId
 from coderelay.protocol.session_setting_values import Mode, Preset
 from coderelay.session import decide
 from coderelay.session.settings_change_timing import Facts, configure
 from coderelay.session.state import State
 from tests.session.comparable_summary import of_row, of_state
-from tests.session.generated_values import BEYOND
 from tests.session.played_session import ANNE, FACTS, SESSION, Play
+from tests.session.proposed_calls import ask_of, asked
 from tests.session.test_clear import read_by_page
 
 pytestmark = pytest.mark.quick
@@ -162,17 +170,39 @@ def test_x20_the_folder_stays_under_a_turn() -> None:
     agrees(play)
 
 
-def test_x20_what_belonged_to_a_folder_goes_with_it() -> None:
+def of_this_folder() -> Play:
+    """A session with an approval and an environment of its own, in an open turn."""
     play = running()
     assert play.state.turn is not None
     set_up = EnvironmentSetUp(turn_id=play.state.turn.started.turn_id, variables={"A": "b"})
     play.write([set_up], epoch=play.state.epoch)
-    approval = replace(BEYOND[0], scope="session", project=None)
-    play.write([ApprovalGranted(approval=approval, by=ANNE)])
+    play.message(asked("c1"))
+    play.answer("c1", Allow("session"))
+    assert play.remember(ask_of("c1"))
+    play.claim("A")
+    play.end_call("c1", Finished("ok"))
+    return play
+
+
+def test_x20_what_belonged_to_a_folder_goes_with_it() -> None:
+    play = of_this_folder()
     later(play, cwd="/v")
     assert play.state.approvals
     play.message()
     assert (play.state.approvals, play.state.environment) == ({}, None)
+
+
+def test_what_belonged_to_the_folder_of_a_machine_stays_there_when_the_session_moves() -> None:
+    play = of_this_folder()
+    play.message()
+    play.write([SessionMoved(machine=MachineIdentity(MachineId("m2"), "server"), by=ANNE)])
+    assert (play.state.approvals, play.state.environment) == ({}, None)
+    play.prompt("two")
+    play.claim("B")
+    assert play.state.turn is not None
+    set_up_again = EnvironmentSetUp(turn_id=play.state.turn.started.turn_id, variables={"A": "c"})
+    play.write([set_up_again], epoch=play.state.epoch)
+    agrees(play)
 
 
 def test_a_task_stays_in_the_folder_of_its_session() -> None:

@@ -55,7 +55,9 @@ class SessionConfigured(Event, frozen=True, tag="session.configured"):
 
 class SessionMoved(Event, frozen=True, tag="session.moved"):
     """The session belongs to another machine from now on. Earlier turns cannot be undone any more, because the
-    snapshots of their files stay on the machine where they were taken. No living process owns the session."""
+    snapshots of their files stay on the machine where they were taken. The folder of that path is another one there,
+    so the session's approvals and the environment that hooks have set up are dropped. No living process owns the
+    session."""
 
     machine: MachineIdentity
     by: By
@@ -83,7 +85,7 @@ class SessionClaimed(Event, frozen=True, tag="session.claimed"):
 
 class EnvironmentSetUp(Event, frozen=True, tag="environment.set_up"):
     """A hook has set environment `variables` for the session's commands from now on; `told` is what it wants the
-    model to know. At most once in a session."""
+    model to know. At most once in a session, as long as it stays in its folder and on its machine."""
 
     turn_id: TurnId
     variables: dict[str, str] = field(default_factory=dict[str, str])

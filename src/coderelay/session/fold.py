@@ -361,19 +361,24 @@ def _configure(state: State, event: SessionConfigured) -> None:
 
 
 def _change(state: State, settings: SessionSettings, event: SessionConfigured) -> None:
-    """Change the settings. What was approved or set up for one folder says nothing about another one."""
     if event.cwd is not None and event.cwd != settings.cwd:
-        state.approvals.clear()
-        state.environment = None
+        _leave_folder(state)
     state.settings = replace(settings, **values(event))
 
 
 def _move(state: State, event: SessionMoved) -> None:
-    """Forget the snapshots of files: they are on the machine that the session leaves."""
+    """Go on with the folder of that path on another machine. The snapshots of files stay on the one that is left."""
+    _leave_folder(state)
     state.settings = state.settings and replace(state.settings, machine=event.machine)
     state.past.clear()
     if state.turn is not None:
         state.turn.tree = None
+
+
+def _leave_folder(state: State) -> None:
+    """Forget what was approved or set up in the folder: it says nothing about another one."""
+    state.approvals.clear()
+    state.environment = None
 
 
 def _delete(state: State) -> None:

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.protocol.commands import ClearHistory
+from coderelay.protocol.commands import ClearHistory, ConfigureSession
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import AgentAttached
+from coderelay.protocol.queries import ShowSession
 from coderelay.testing.scripted_external_agent import Attaches, Fails, Says, Step
 from tests.blocking.scene import begin, blocking_house, steps
 from tests.house import ME, story
@@ -54,6 +55,23 @@ async def test_b43_b52_an_agent_that_failed_before_it_had_an_id_cannot_be_contin
         with pytest.raises(BadInput) as refused:
             await coder.prompt("go on")
         assert str(refused.value) == "Session has no resume id yet."
+
+
+@story
+async def test_x09_an_agent_that_is_chosen_later_begins_a_session_of_its_own(tmp_path: Path) -> None:
+    """It had no turn here before, so there is nothing that it could have continued."""
+    job = steps(Attaches("theirs-1"), Says("hello"))
+    async with blocking_house(tmp_path, job, has_own_session_ids=True) as coder:
+        await coder.create(agent="guide")
+        await coder.prompt("help")
+        await coder.ended()
+        ids: list[str | None] = []
+        for turn, agent in enumerate(("blocking", "guide", "blocking"), 2):
+            await coder.host.send(ConfigureSession(session=coder.session, agent=agent, by=ME))
+            ids.append((await coder.host.get(ShowSession(coder.session))).agent_session_id)
+            await coder.prompt("help")
+            await coder.ended(turn)
+        assert ids == [None, coder.session, "theirs-1"]
 
 
 @story

@@ -10,6 +10,7 @@ from coderelay.protocol.calls import Finished
 from coderelay.protocol.commands import ConfigureSession, CreateSession
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import (
+    AgentAttached,
     EnvironmentSetUp,
     Recorded,
     SessionConfigured,
@@ -18,12 +19,14 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import CallId, MachineId, MachineIdentity, SessionId
 from coderelay.protocol.session_setting_values import Mode, Preset
-from coderelay.session import decide
+from coderelay.session import decide, turn_event_builder
 from coderelay.session.settings_change_timing import Facts, configure
 from coderelay.session.state import State
+from tests.session.ask_checks import BrokenPromise
 from tests.session.comparable_summary import of_row, of_state
 from tests.session.played_session import ANNE, FACTS, SESSION, Play
-from tests.session.proposed_calls import ask_of, asked
+from tests.session.proposed_calls import ask_of, runs
+from tests.session.replaceable_rules import Rules
 from tests.session.test_clear import read_by_page
 
 pytestmark = pytest.mark.quick
@@ -70,13 +73,13 @@ def test_x20_what_is_for_the_next_turn_waits_for_the_end_of_this_one() -> None:
         "folders": ("/a",),
     }
     (written,) = later(play, **wanted)
-    assert written.event == SessionConfigured(by=ANNE, next_turn=True, **wanted)
+    assert written.event == SessionConfigured(by=ANNE, next_turn=True, agent_session_id=SESSION, **wanted)
     before = play.state.settings
     assert before is not None
     assert (before.cwd, before.mode, before.think, before.folders) == ("/w", "default", "auto", ())
     agrees(play)
     play.message()
-    assert play.state.settings == replace(before, **wanted)
+    assert play.state.settings == replace(before, agent_session_id=SESSION, **wanted)
     agrees(play)
     play.prompt("two")
     play.claim()
@@ -170,18 +173,84 @@ def test_x20_the_folder_stays_under_a_turn() -> None:
     agrees(play)
 
 
-def of_this_folder() -> Play:
-    """A session with an approval and an environment of its own, in an open turn."""
+OWN_IDS = Facts(FACTS.preset, FACTS.tools_in_both, has_own_session_ids=True)
+
+
+def attach(play: Play, agent_session_id: str, model: str = "m") -> list[Recorded]:
+    return play.write(turn_event_builder.attach(play.state, agent_session_id, model, ("Bash",)))
+
+
+def known_id(play: Play) -> str | None:
+    agrees(play)
+    assert play.state.settings is not None
+    return play.state.settings.agent_session_id
+
+
+def test_x09_each_agent_has_the_id_of_its_own_session_whichever_came_before() -> None:
     play = running()
+    change(play, OWN_IDS, agent="claude")  # while the turn of the native agent is open
+    assert known_id(play) is None
+    play.message()
+    play.prompt("two")
+    play.claim()
+    attach(play, "theirs-1")
+    later(play, OWN_IDS, agent="other")
+    assert known_id(play) == "theirs-1"
+    play.message()
+    assert known_id(play) is None
+    change(play, agent="native")
+    assert known_id(play) == SESSION
+    change(play, OWN_IDS, agent="claude")
+    assert known_id(play) == "theirs-1"
+
+
+def test_x09_the_id_that_an_agent_tells_late_is_not_that_of_the_agent_chosen_meanwhile() -> None:
+    play = running(agent="claude")
+    change(play, agent="guide")
+    attach(play, "theirs-1")
+    assert known_id(play) == SESSION
+    assert play.state.attached["claude"].agent_session_id == "theirs-1"
+
+
+def test_x09_an_agent_that_uses_another_model_is_recorded_again() -> None:
+    play = running(agent="claude")
+    assert attach(play, "theirs-1")
+    assert attach(play, "theirs-1") == []
+    (again,) = attach(play, "theirs-1", "another")
+    assert isinstance(again.event, AgentAttached)
+    assert again.event.model == "another"
+    play.message()
+    play.prompt("two")
+    play.claim()
+    assert attach(play, "theirs-1", "another") == []
+
+
+def test_an_old_log_that_says_no_id_with_its_agent_keeps_the_one_it_had() -> None:
+    play = running(agent="claude")
+    attach(play, "theirs-1")
+    play.write([SessionConfigured(by=ANNE, agent="guide")])
+    assert known_id(play) == "theirs-1"
+
+
+def of_this_folder(rules: Rules | None = None) -> Play:
+    """A session with an approval and an environment of its own, in an open turn."""
+    play = Play(rules)
+    play.prompt("one")
+    play.claim()
     assert play.state.turn is not None
     set_up = EnvironmentSetUp(turn_id=play.state.turn.started.turn_id, variables={"A": "b"})
     play.write([set_up], epoch=play.state.epoch)
-    play.message(asked("c1"))
+    play.message(runs("c1"))
     play.answer("c1", Allow("session"))
     assert play.remember(ask_of("c1"))
     play.claim("A")
     play.end_call("c1", Finished("ok"))
     return play
+
+
+def move(play: Play) -> None:
+    play.message()
+    play.write([SessionMoved(machine=MachineIdentity(MachineId("m2"), "server"), by=ANNE)])
 
 
 def test_x20_what_belonged_to_a_folder_goes_with_it() -> None:
@@ -194,8 +263,7 @@ def test_x20_what_belonged_to_a_folder_goes_with_it() -> None:
 
 def test_what_belonged_to_the_folder_of_a_machine_stays_there_when_the_session_moves() -> None:
     play = of_this_folder()
-    play.message()
-    play.write([SessionMoved(machine=MachineIdentity(MachineId("m2"), "server"), by=ANNE)])
+    move(play)
     assert (play.state.approvals, play.state.environment) == ({}, None)
     play.prompt("two")
     play.claim("B")
@@ -203,6 +271,24 @@ def test_what_belonged_to_the_folder_of_a_machine_stays_there_when_the_session_m
     set_up_again = EnvironmentSetUp(turn_id=play.state.turn.started.turn_id, variables={"A": "c"})
     play.write([set_up_again], epoch=play.state.epoch)
     agrees(play)
+
+
+class ApprovalsMoveToo(Rules):
+    def apply(self, state: State, recorded: Recorded) -> None:
+        approvals = dict(state.approvals)
+        super().apply(state, recorded)
+        if isinstance(recorded.event, SessionMoved):
+            state.approvals = approvals
+
+
+def test_the_checker_notices_an_approval_that_moved_to_another_machine() -> None:
+    play = of_this_folder(ApprovalsMoveToo())
+    move(play)
+    play.prompt("two")
+    play.claim("B")
+    play.message(runs("c2"))
+    with pytest.raises(BrokenPromise, match="make: allow instead of ask"):
+        read_by_page(play)
 
 
 def test_a_task_stays_in_the_folder_of_its_session() -> None:

@@ -290,7 +290,8 @@ class Host:
 
     def _has_own_ids(self, state: State, command: Command) -> bool:
         """Whether the agent of the session that a command is for has sessions of its own."""
-        chosen = command.agent if isinstance(command, CreateSession) else state.settings and state.settings.agent
+        chosen = command.agent if isinstance(command, CreateSession | ConfigureSession) else None
+        chosen = chosen or (state.settings and state.settings.agent)
         agent = self.context.agents.get(chosen or "")
         return agent is not None and agent.has_own_session_ids
 

@@ -56,7 +56,7 @@ async def carry_out(
     *,
     has_own_session_ids: bool = False,
 ) -> Outcome:
-    """`has_own_session_ids`: the session's agent has sessions of its own."""
+    """`has_own_session_ids`: the agent of the session, or the one that the command chooses, has sessions of its own."""
     match command:
         case CreateSession():
             for folder in (command.cwd, *command.folders):
@@ -70,7 +70,8 @@ async def carry_out(
             for folder in (*filter(None, (command.cwd,)), *(command.folders or ())):
                 check_folder(folder)
             return await _write(
-                loaded, lambda state: configure(state, command, _facts(state, command, context.folders))
+                loaded,
+                lambda state: configure(state, command, _facts(state, command, context.folders, has_own_session_ids)),
             )
         case SendPrompt():
             return await _write(
@@ -116,12 +117,12 @@ async def _check_profile(command: CreateSession, context: HostContext, capabilit
         raise BadInput(say("this client may not start sessions with the profile {profile}", profile=command.profile))
 
 
-def _facts(state: State, command: ConfigureSession, folders: FolderConfigs) -> Facts:
+def _facts(state: State, command: ConfigureSession, folders: FolderConfigs, has_own_session_ids: bool) -> Facts:
     preset: Preset = "balanced"
     if command.when == "next_turn" and state.settings is not None:
         with suppress(BadInput):  # wrong configuration: then no turn runs, so nothing must be tightened
             preset = folders.of(state.settings.cwd).settings.permissions.preset
-    return Facts(preset, tools_in_both)
+    return Facts(preset, tools_in_both, has_own_session_ids)
 
 
 async def _write(loaded: LoadedSession, decision: Decide) -> Outcome:

@@ -18,7 +18,7 @@ class TurnParked(Event, frozen=True, tag="turn.parked"):
 class AgentAttached(Event, frozen=True, tag="agent.attached"):
     """The agent of the open turn has a session of its own, and this is its id: from now on the agent continues there.
     It comes late, with the first turn or never, and may change. `model` and `tools` are what the agent says that it
-    uses."""
+    uses; the event is written again when they change."""
 
     turn_id: TurnId
     agent: str

@@ -36,7 +36,8 @@ class SessionConfigured(Event, frozen=True, tag="session.configured"):
     """Settings changed; fields that are None stay as they were. With `next_turn`, they wait while a turn is open and
     change when it ends; a later change of the same setting replaces what waits. Another folder (`cwd`) drops what
     belonged to the one before: the session's approvals and the environment that hooks have set up. A `profile` can
-    only be left."""
+    only be left. With an `agent` comes the id of that agent's own session, empty if it has none yet; in old logs it is
+    None, and the id stays as it was."""
 
     by: By
     title: str | None = None
@@ -51,6 +52,7 @@ class SessionConfigured(Event, frozen=True, tag="session.configured"):
     next_turn: bool = False
     instructions: str | None = None
     profile: Profile | None = None
+    agent_session_id: str | None = None
 
 
 class SessionMoved(Event, frozen=True, tag="session.moved"):

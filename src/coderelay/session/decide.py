@@ -50,6 +50,7 @@ from coderelay.protocol.events import (
     SessionDeleted,
     SessionMoved,
     StopRequested,
+    TurnStarted,
     TurnUndone,
 )
 from coderelay.protocol.ids import APPROVALS, AskId, MachineIdentity, PromptId, derived_id
@@ -98,7 +99,7 @@ def move(state: State, command: MoveSession, machine: MachineIdentity) -> list[A
 
 def send_prompt(state: State, command: SendPrompt, *, has_own_session_ids: bool = False) -> list[AnyEvent]:
     """`has_own_session_ids`: the agent continues in a session of its own. If its first turn failed before it had one,
-    nothing can be continued; without any history, nothing need be."""
+    nothing can be continued; if it had no turn yet, nothing need be."""
     settings = require(state)
     if not command.text.strip() and not command.images:
         raise BadInput("the prompt is empty")
@@ -115,7 +116,7 @@ def send_prompt(state: State, command: SendPrompt, *, has_own_session_ids: bool 
         )
     if command.prompt_id in state.prompt_ids:
         return []
-    if has_own_session_ids and settings.agent_session_id is None and state.turn is None and state.history:
+    if has_own_session_ids and settings.agent_session_id is None and state.turn is None and _has_worked(state):
         raise BadInput(NO_RESUME_ID)
     return [
         PromptAdmitted(
@@ -130,6 +131,12 @@ def send_prompt(state: State, command: SendPrompt, *, has_own_session_ids: bool 
             typed=command.typed,
         )
     ]
+
+
+def _has_worked(state: State) -> bool:
+    """Whether the session's agent has worked on its history. Another one may have done so before."""
+    agent = require(state).agent
+    return any(isinstance(each, TurnStarted) and each.agent == agent for each in state.history)
 
 
 def run_shell(state: State, command: RunShell) -> list[AnyEvent]:

@@ -55,7 +55,7 @@ from coderelay.protocol.usage_and_cost import Usage, plus
 from coderelay.session import prompt_queue, verbatim_agent_messages
 from coderelay.session.background_command_events import over_topic
 from coderelay.session.history_undo_and_clear import clear, leave_behind, see, undo
-from coderelay.session.settings_change_timing import first_settings, joined, values, without
+from coderelay.session.settings_change_timing import first_settings, joined, new_values, without
 from coderelay.session.state import (
     AskState,
     BackgroundCommand,
@@ -154,8 +154,7 @@ def apply(state: State, recorded: Recorded) -> None:
         case SessionForked():
             leave_behind(state)
         case AgentAttached() as event:
-            if state.settings is not None:
-                state.settings = replace(state.settings, agent_session_id=event.agent_session_id)
+            _attach(state, event)
         case MessageKept() as event:
             verbatim_agent_messages.see(state, event)
         case SessionDeleted():
@@ -363,7 +362,7 @@ def _configure(state: State, event: SessionConfigured) -> None:
 def _change(state: State, settings: SessionSettings, event: SessionConfigured) -> None:
     if event.cwd is not None and event.cwd != settings.cwd:
         _leave_folder(state)
-    state.settings = replace(settings, **values(event))
+    state.settings = replace(settings, **new_values(event))
 
 
 def _move(state: State, event: SessionMoved) -> None:
@@ -373,6 +372,13 @@ def _move(state: State, event: SessionMoved) -> None:
     state.past.clear()
     if state.turn is not None:
         state.turn.tree = None
+
+
+def _attach(state: State, event: AgentAttached) -> None:
+    """Note the agent's own session. Another agent may have been chosen while its turn was open."""
+    state.attached[event.agent] = event
+    if state.settings is not None and state.settings.agent == event.agent:
+        state.settings = replace(state.settings, agent_session_id=event.agent_session_id)
 
 
 def _leave_folder(state: State) -> None:

@@ -25,9 +25,10 @@ def undo(state: State, event: TurnUndone) -> None:
 
 def clear(state: State, session: SessionId) -> None:
     """Forget the history and all that the model knows from it. The model is told again about background commands that
-    are running. An agent that keeps a history of its own starts a new one."""
+    are running. Agents that keep a history of their own start a new one."""
     if state.settings is not None and state.settings.agent_session_id != session:
         state.settings = replace(state.settings, agent_session_id=None)
+    state.attached.clear()
     for command in state.background.values():
         command.old = command.old or command.end is not None
     for call in state.calls.values():

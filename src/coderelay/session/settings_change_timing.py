@@ -32,10 +32,12 @@ _PRESETS: tuple[Preset, ...] = get_args(Preset)
 
 class Facts(Struct, frozen=True):
     """What the rules of settings need from outside. `preset` counts in a session that has none of its own.
-    `tools_in_both` gives the tools that two lists of allowed tools have in common; an empty list allows all."""
+    `tools_in_both` gives the tools that two lists of allowed tools have in common; an empty list allows all.
+    `has_own_session_ids`: the agent that is chosen has sessions of its own."""
 
     preset: Preset
     tools_in_both: Callable[[tuple[str, ...], tuple[str, ...]], tuple[str, ...]]
+    has_own_session_ids: bool = False
 
 
 def first_settings(event: SessionCreated) -> SessionSettings:
@@ -64,8 +66,10 @@ def configure(state: State, command: ConfigureSession, facts: Facts) -> list[Any
     settings = require(state)
     wanted = {name: value for name in NAMES if (value := getattr(command, name)) is not None}
     _check_folder(state, settings, command)
+    agent_session_id = _id_of_agent(state, command.agent, facts)
     if state.turn is None or command.when == "now":
-        return _written(command, _news(wanted, settings, None if state.pending is None else values(state.pending)))
+        changes = _news(wanted, settings, None if state.pending is None else values(state.pending))
+        return _written(command, changes, agent_session_id)
     at_once = _tightened(settings, wanted, facts)
     waiting = values(state.pending) if state.pending is not None else {}
     later = {
@@ -73,12 +77,18 @@ def configure(state: State, command: ConfigureSession, facts: Facts) -> list[Any
         for name, value in wanted.items()
         if name != "title" and value != at_once.get(name, waiting.get(name, getattr(settings, name)))
     }
-    return [*_written(command, at_once), *_written(command, later, next_turn=True)]
+    return [*_written(command, at_once), *_written(command, later, agent_session_id, next_turn=True)]
 
 
 def values(event: SessionConfigured) -> dict[str, Any]:
     """The settings that the event changes."""
-    return {name: value for name in NAMES if (value := getattr(event, name)) is not None}
+    return {name: value for name in (*NAMES, "agent_session_id") if (value := getattr(event, name)) is not None}
+
+
+def new_values(event: SessionConfigured) -> dict[str, Any]:
+    """The settings that the event changes, as they are from then on."""
+    changes = values(event)
+    return changes if changes.get("agent_session_id") != "" else {**changes, "agent_session_id": None}
 
 
 def joined(earlier: SessionConfigured | None, later: SessionConfigured) -> SessionConfigured:
@@ -135,5 +145,17 @@ def _freedom(mode: Mode, preset: Preset) -> int:
     return order.index(preset if mode_spec(mode).table is None else mode)
 
 
-def _written(command: ConfigureSession, changes: dict[str, Any], *, next_turn: bool = False) -> list[AnyEvent]:
+def _id_of_agent(state: State, agent: str | None, facts: Facts) -> str:
+    """The id of the own session of the agent that is chosen; empty if it has none yet."""
+    attached = state.attached.get(agent or "")
+    if attached is not None:
+        return attached.agent_session_id
+    return "" if facts.has_own_session_ids else state.session
+
+
+def _written(
+    command: ConfigureSession, changes: dict[str, Any], agent_session_id: str = "", *, next_turn: bool = False
+) -> list[AnyEvent]:
+    if "agent" in changes:
+        changes = {**changes, "agent_session_id": agent_session_id}
     return [SessionConfigured(by=command.by, next_turn=next_turn, **changes)] if changes else []

@@ -7,6 +7,7 @@ from coderelay.protocol.asks import Approval, Ask, By, Decision
 from coderelay.protocol.background_commands import End
 from coderelay.protocol.calls import Call, Finished, Outcome
 from coderelay.protocol.events import (
+    AgentAttached,
     Author,
     CallProposed,
     EnvironmentSetUp,
@@ -189,7 +190,8 @@ class State(Struct):
     of the queue that somebody else has edited since. `told` is what the model was told, by topic; `seen` maps the
     files it knows to their marks. `allowances` are the amounts that budgets were raised to, by
     `BudgetAsk.allowance`; `offers` says by `OfferAsk.mark` whether an offer was accepted. `pending` are settings that
-    change when the open turn ends. `past` are the turns that can be undone, the latest last."""
+    change when the open turn ends. `attached` is what each agent told last of a session of its own. `past` are the
+    turns that can be undone, the latest last."""
 
     session: SessionId
     head: int = 0
@@ -198,6 +200,7 @@ class State(Struct):
     deleted: bool = False
     settings: SessionSettings | None = None
     pending: SessionConfigured | None = None
+    attached: dict[str, AgentAttached] = field(default_factory=dict[str, AgentAttached])
     queue: list[PromptAdmitted] = field(default_factory=list[PromptAdmitted])
     earlier_authors: dict[PromptId, list[str]] = field(default_factory=dict[PromptId, list[str]])
     held: bool = False

@@ -35,7 +35,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.projected_rows import Phase, Summary, day_of, title_from
 from coderelay.protocol.usage_and_cost import Usage, plus
-from coderelay.session.settings_change_timing import joined, values, without
+from coderelay.session.settings_change_timing import joined, new_values, without
 
 _PROMPT_CHARS = 2000
 
@@ -57,7 +57,7 @@ def summarise(row: Summary | None, recorded: Recorded) -> Summary | None:
             unspent = replace(row, usage=Usage(), cost=None, day="", day_cost=0.0, day_costs={})
             return replace(unspent, background=0, children=0)
         case AgentAttached():
-            return replace(row, agent_session_id=event.agent_session_id)
+            return replace(row, agent_session_id=event.agent_session_id) if event.agent == row.agent else row
         case SessionClaimed():
             return replace(row, owner=event.owner)
         case TurnParked():
@@ -165,5 +165,5 @@ _NOT_SHOWN = ("preset", "instructions")
 
 
 def _changed(row: Summary, event: SessionConfigured | None) -> Summary:
-    changes = {} if event is None else values(event)
+    changes = {} if event is None else new_values(event)
     return replace(row, **{name: value for name, value in changes.items() if name not in _NOT_SHOWN})

@@ -247,19 +247,11 @@ def after_compaction(state: State, compacted: HistoryCompacted, *, now: int) -> 
 
 
 def attach(state: State, agent_session_id: str, model: str, tools: tuple[str, ...]) -> list[AnyEvent]:
-    """Record the id that the agent's own session has; no event if it is known."""
-    turn, settings = _open_turn(state), state.settings
-    if settings is None or settings.agent_session_id == agent_session_id:
-        return []
-    return [
-        AgentAttached(
-            turn_id=turn.started.turn_id,
-            agent=turn.started.agent,
-            agent_session_id=agent_session_id,
-            model=model,
-            tools=tools,
-        )
-    ]
+    """Record the id that the agent's own session has, and what it uses; no event if all that is known."""
+    started = _open_turn(state).started
+    told = AgentAttached(started.turn_id, started.agent, agent_session_id, model, tools)
+    known = state.attached.get(told.agent)
+    return [] if known is not None and replace(known, turn_id=told.turn_id) == told else [told]
 
 
 def pause_for_ask(state: State, ask: Ask) -> list[AnyEvent]:

@@ -79,7 +79,11 @@ COMMANDS = (
         run=queue,
         hint="[edit N TEXT|drop N]",
         choices=("edit", "drop"),
-        detail=Localized("Only prompts whose turn has not started can be changed.", "只能改动回合尚未开始的提示。"),
+        detail=Localized(
+            "Only prompts whose turn has not started can be changed. A prompt of somebody else that you edit counts "
+            "as yours.",
+            "只能改动回合尚未开始的提示。编辑他人的提示后，它就算作你的。",
+        ),
         example="/queue edit 1 look at the tests first",
         remote=True,
     ),

@@ -9,14 +9,38 @@ from msgspec.structs import replace
 
 from coderelay.app import App
 from coderelay.app.machine_query_sources import ThisMachine
+from coderelay.client.commands.session_info import status_in_words
 from coderelay.config.loaded_config import Config
 from coderelay.host.session_worker import Worker
 from coderelay.protocol.asks import Allow
-from coderelay.protocol.commands import Accepted, MoveSession, Unchanged, UndoTurn
+from coderelay.protocol.commands import Accepted, ConfigureSession, MoveSession, Unchanged, UndoTurn
 from coderelay.protocol.errors import CannotRun
 from coderelay.protocol.events import BatchOpened, CallStarted, SessionClaimed, SessionCreated
 from coderelay.protocol.ids import MachineIdentity, SessionId, new_id
-from coderelay.protocol.queries import ListFiles, ListSessions, ListTurns, ShowDiff, WhyNotRun, WhyWaiting
+from coderelay.protocol.queries import (
+    ExpandCommand,
+    ExportSession,
+    ListAgents,
+    ListCommands,
+    ListFiles,
+    ListModels,
+    ListServedModels,
+    ListServers,
+    ListSessions,
+    ListSettings,
+    ListSkills,
+    ListSubagents,
+    ListTools,
+    ListTurns,
+    ReadFile,
+    ShowContext,
+    ShowDiff,
+    ShowPermissions,
+    ShowSession,
+    SuggestTitle,
+    WhyNotRun,
+    WhyWaiting,
+)
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.hooks.hook_scripts import configure, hook
@@ -181,6 +205,57 @@ async def test_files_of_another_machine_are_not_looked_for_here(
         with pytest.raises(CannotRun, match=OTHER):
             await server.host.send(UndoTurn(session=laptop.session, by=ME))
     assert (tmp_path / "work" / "a").read_text() == "x"
+
+
+@story
+async def test_nothing_is_told_of_the_folder_that_has_its_path_on_this_machine(
+    tmp_path: Path, machine: Callable[[str], Build]
+) -> None:
+    """The log answers what it can; configuration, skills and commands are those of the other machine."""
+    async with house(tmp_path, script(proposes(write("a", "x"))), build=machine("laptop")) as laptop:
+        await laptop.create("default")
+        await laptop.prompt("go")
+        await laptop.asks()
+        session = laptop.session
+    commands = tmp_path / "work" / ".coder" / "commands"
+    commands.mkdir(parents=True)
+    (commands / "deploy.md").write_text("of the server")
+    (tmp_path / "work" / "AGENTS.md").write_text("of the server")
+    async with house(tmp_path, script(), build=machine("server")) as server:
+        for query in (
+            *(ShowPermissions(session), ListSettings(session=session), ReadFile(session, "AGENTS.md")),
+            *(ListTools(session), ListSkills(session), ListSubagents(session), ListServers(session)),
+            *(ExpandCommand(session, "deploy", ""), ListModels(session), ListServedModels(session)),
+            *(ListAgents(session), SuggestTitle(session)),
+        ):
+            with pytest.raises(CannotRun, match=OTHER):
+                await server.host.get(query)
+        listed = await server.host.get(ListCommands(session))
+        assert (listed.found, [each.startswith(OTHER) for each in listed.notes]) == ((), [True])
+        exported = await server.host.get(ExportSession(session))
+        assert "go" in str(exported)
+        assert "of the server" not in str(exported)
+        shown = await server.host.get(ShowContext(session))
+        assert ([name for name, _ in shown.parts if name in ("system prompt", "tools")], shown.window) == ([], 0)
+        assert "of the server" not in await status_in_words(server.host, session)
+
+
+@story
+async def test_folders_of_another_machine_are_not_looked_for_here_when_settings_change(
+    tmp_path: Path, machine: Callable[[str], Build]
+) -> None:
+    async with house(tmp_path, script(), build=machine("laptop")) as laptop:
+        session = await laptop.create("default")
+    async with house(tmp_path, script(), build=machine("server")) as server:
+        for change in (
+            ConfigureSession(session=session, cwd=str(tmp_path), by=ME),
+            ConfigureSession(session=session, folders=(str(tmp_path),), when="next_turn", by=ME),
+        ):
+            with pytest.raises(CannotRun, match=OTHER):
+                await server.host.send(change)
+        await server.host.send(ConfigureSession(session=session, mode="plan", by=ME))
+        row = await server.host.get(ShowSession(session))
+        assert (row.cwd, row.mode) == (str(laptop.folder), "plan")
 
 
 @story

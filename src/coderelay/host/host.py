@@ -16,7 +16,7 @@ from coderelay.host.loaded_session import LoadedSession
 from coderelay.host.session_command_dispatch import answer, carry_out
 from coderelay.host.session_family import children_of, waits_for
 from coderelay.host.session_feed import Feed
-from coderelay.host.session_json_export import export_state, write_session_file
+from coderelay.host.session_json_export import write_session_file
 from coderelay.host.session_list import without_children
 from coderelay.host.worker_supervisor import WorkerSupervisor
 from coderelay.policy.remembered_approvals import ANY_MACHINE, approval_of
@@ -200,10 +200,6 @@ class Host:
             case ReadMessages():
                 await self._sessions.summary(query.session)
                 return await self.store.messages(query.session)
-            case ExportSession():
-                await self._sessions.summary(query.session)
-                loaded = await self.load(query.session)
-                return export_state(loaded.state, self.context.agents)
             case ListPrompts():
                 await self._sessions.summary(query.session)
                 return list((await self.load(query.session)).state.queue)
@@ -219,14 +215,11 @@ class Host:
                 return await answer_ask_query(query, self._sessions)
             case ListApprovals():
                 return await self._approvals_in(query)
-            case ShowPermissions():
-                await self._sessions.summary(query.session)
-                return self.context.judging.shown(
-                    (await self.load(query.session)).state, await self._sessions.approvals()
-                )
             case ListTools() | ListSkills() | ListSubagents() | ListCommands() | ExpandCommand():
                 return await self._answer_about_session(query)
-            case ShowContext() | ListTurns() | ReadImage() | ListServers() | ReadFromServer():
+            case ShowPermissions() | ShowContext() | ListTurns() | ReadImage() | ListServers() | ReadFromServer():
+                return await self._answer_about_session(query)
+            case ExportSession():
                 return await self._answer_about_session(query)
             case ListModels() | ListServedModels() | ListAgents() | ShowDefaults() | SuggestTitle():
                 return await self._answer_about_machine(query)
@@ -376,6 +369,10 @@ class Host:
     async def _covered(
         self, state: State, approval: Approval | None, before: Mode, mode: Mode | None = None
     ) -> list[AskId]:
+        """The open asks that this answer covers too, by the configuration of this machine: so none of a session that
+        another machine has."""
+        if can_run.is_on_other_machine(state.settings, self.context):
+            return []
         asks = permissions_open(state)
         allowed = await self.context.judging.now_allowed(state, asks, approval, before, mode) if asks else []
         return [each.id for each in allowed]

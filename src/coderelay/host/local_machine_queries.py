@@ -67,21 +67,22 @@ async def answer_machine_query(query: MachineQuery, state: State | None, context
     machine = context.machine
     match query:
         case ListModels():
-            return await machine.offered_models(_folder(query.cwd, state))
+            return await machine.offered_models(_folder(query.cwd, state, context))
         case ListServedModels():
             assert state is not None
             assert state.settings is not None
+            require_machine(state.settings, context)
             return await machine.served_models(state.settings.cwd, state.settings.model)
         case ListAgents():
             return _agents(await _settings(query.cwd, state, context), context)
         case ShowDefaults():
-            return await machine.defaults(_folder(query.cwd, None))
+            return await machine.defaults(_folder(query.cwd, None, context))
         case SuggestTitle():
             return await _title(query.text.strip(), await _settings(query.cwd, state, context), context)
         case ShowDiff():
             return await _diff(query, state, context)
         case ListFiles():
-            return await machine.files_in(existing_folder(_files_of(query.cwd, state, context)))
+            return await machine.files_in(existing_folder(_folder(query.cwd, state, context)))
         case ListFolders():
             return await machine.folders_in(query.path, query.roots, hidden=query.hidden)
         case ListRecentFolders():
@@ -89,7 +90,7 @@ async def answer_machine_query(query: MachineQuery, state: State | None, context
         case ReadFile():
             assert state is not None
             assert state.settings is not None
-            existing_folder(_files_of(None, state, context))
+            existing_folder(_folder(None, state, context))
             return await read_file(query, state.settings, context)
         case ShowHost():
             assert state is not None
@@ -100,27 +101,22 @@ async def answer_machine_query(query: MachineQuery, state: State | None, context
             return await _why_not_new(query, context)
 
 
-def _folder(cwd: str | None, state: State | None) -> str:
-    """The folder that a query is about: that of its session, or the one it names."""
+def _folder(cwd: str | None, state: State | None, context: HostContext) -> str:
+    """The folder that a query is about: that of its session, or the one it names. Raises CannotRun if the session is
+    on another machine: neither its files nor its configuration are here."""
     if (cwd is None) == (state is None):
         raise BadInput("name either a session or a folder")
     if state is not None:
         assert state.settings is not None
+        require_machine(state.settings, context)
         return state.settings.cwd
     assert cwd is not None
     return check_folder(cwd)
 
 
-def _files_of(cwd: str | None, state: State | None, context: HostContext) -> str:
-    """The folder that a query about files is about. Raises CannotRun if it is on another machine."""
-    if state is not None and state.settings is not None:
-        require_machine(state.settings, context)
-    return _folder(cwd, state)
-
-
 async def _settings(cwd: str | None, state: State | None, context: HostContext) -> SessionSettings:
     """The settings of the session, or those that a new one in the folder would get."""
-    folder = _folder(cwd, state)
+    folder = _folder(cwd, state, context)
     if state is not None and state.settings is not None:
         return state.settings
     found = await context.machine.defaults(folder)
@@ -157,7 +153,7 @@ async def _title(text: str, settings: SessionSettings, context: HostContext) -> 
 
 
 async def _diff(query: ShowDiff, state: State | None, context: HostContext) -> FilesDiff:
-    folder = _files_of(query.cwd, state, context)
+    folder = _folder(query.cwd, state, context)
     if query.turn is not None:
         past = next((each for each in state.past if each.turn_id == query.turn), None) if state is not None else None
         if past is None:

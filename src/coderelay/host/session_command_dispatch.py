@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from coderelay.client.client import NO_CAPABILITIES, Capabilities
-from coderelay.host.can_run import check_folder
-from coderelay.host.folder_config import FolderConfigs
+from coderelay.host.can_run import check_folder, is_on_other_machine, require_machine
 from coderelay.host.host_context import HostContext
 from coderelay.host.loaded_session import Decide, LoadedSession
 from coderelay.host.tool_list_intersection import tools_in_both
@@ -56,7 +55,7 @@ async def carry_out(
     *,
     has_own_session_ids: bool = False,
 ) -> Outcome:
-    """`has_own_session_ids`: the agent of the session, or the one that the command chooses, has sessions of its own."""
+    """`has_own_session_ids`: the session's agent, or the one that the command chooses, has sessions of its own."""
     match command:
         case CreateSession():
             for folder in (command.cwd, *command.folders):
@@ -68,10 +67,10 @@ async def carry_out(
             )
         case ConfigureSession():
             for folder in (*filter(None, (command.cwd,)), *(command.folders or ())):
+                require_machine(decide.require(loaded.state), context)
                 check_folder(folder)
             return await _write(
-                loaded,
-                lambda state: configure(state, command, _facts(state, command, context.folders, has_own_session_ids)),
+                loaded, lambda state: configure(state, command, _facts(state, command, context, has_own_session_ids))
             )
         case SendPrompt():
             return await _write(
@@ -117,11 +116,13 @@ async def _check_profile(command: CreateSession, context: HostContext, capabilit
         raise BadInput(say("this client may not start sessions with the profile {profile}", profile=command.profile))
 
 
-def _facts(state: State, command: ConfigureSession, folders: FolderConfigs, has_own_session_ids: bool) -> Facts:
+def _facts(state: State, command: ConfigureSession, context: HostContext, has_own_session_ids: bool) -> Facts:
+    """On another machine the session's folder may have another preset, which nobody here knows."""
     preset: Preset = "balanced"
-    if command.when == "next_turn" and state.settings is not None:
+    is_here = not is_on_other_machine(state.settings, context)
+    if command.when == "next_turn" and state.settings is not None and is_here:
         with suppress(BadInput):  # wrong configuration: then no turn runs, so nothing must be tightened
-            preset = folders.of(state.settings.cwd).settings.permissions.preset
+            preset = context.folders.of(state.settings.cwd).settings.permissions.preset
     return Facts(preset, tools_in_both, has_own_session_ids)
 
 

@@ -1,17 +1,25 @@
-"""Answers queries about a session: its tools, skills, commands, MCP servers and past turns, and how full its context
-window is."""
+"""Answers queries about a session: its permissions, tools, skills, commands, MCP servers and past turns, how full its
+context window is, and its export.
+
+For a session of another machine only what the log knows is answered: the configuration, the skills and the commands
+of this machine are others.
+"""
+
+from collections.abc import Mapping
 
 from msgspec.structs import replace
 
 from coderelay.agents.agent import Agent, Description
 from coderelay.client.builtin_tool_specs import tool_specs
-from coderelay.host.can_run import require_folder
+from coderelay.host.can_run import is_on_other_machine, require_folder, require_machine, why_folder_unavailable
 from coderelay.host.host_context import HostContext
 from coderelay.host.mcp_servers_interface import Servers
+from coderelay.host.session_json_export import export_state
 from coderelay.host.turn_snapshots_interface import TurnSnapshots
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.queries import (
     ExpandCommand,
+    ExportSession,
     ListCommands,
     ListServers,
     ListSkills,
@@ -21,14 +29,17 @@ from coderelay.protocol.queries import (
     ReadFromServer,
     ReadImage,
     ShowContext,
+    ShowPermissions,
 )
-from coderelay.protocol.query_results import ContextShown, ToolShown, TurnShown
+from coderelay.protocol.query_results import CommandsShown, ContextShown, ToolShown, TurnShown
 from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.session.context_usage import context_of
 from coderelay.session.state import PastTurn, SessionSettings, State
 
 SessionQuery = (
-    ListTools
+    ShowPermissions
+    | ExportSession
+    | ListTools
     | ListSkills
     | ListSubagents
     | ListCommands
@@ -42,11 +53,19 @@ SessionQuery = (
 
 
 async def answer_session_query(query: SessionQuery, state: State, context: HostContext) -> object:
-    """Raises BadInput."""
+    """Raises BadInput, and CannotRun if only the machine of the session can answer."""
     settings = state.settings
     assert settings is not None
-    agent = context.agents.get(settings.agent)
+    elsewhere = why_folder_unavailable(settings, context) if is_on_other_machine(settings, context) else None
+    if isinstance(query, ShowPermissions | ListTools | ListSkills | ListSubagents | ExpandCommand):
+        require_machine(settings, context)
+    agents: Mapping[str, Agent] = context.agents if elsewhere is None else {}
+    agent = agents.get(settings.agent)
     match query:
+        case ShowPermissions():
+            return context.judging.shown(state, await context.sessions.approvals())
+        case ExportSession():
+            return export_state(state, agents)
         case ListTools():
             return _tools(_describe(agent, settings), settings)
         case ShowContext():
@@ -55,6 +74,8 @@ async def answer_session_query(query: SessionQuery, state: State, context: HostC
             return context.folders.texts(settings.cwd).skills()
         case ListSubagents():
             return context.folders.subagents(settings.cwd)
+        case ListCommands() if elsewhere is not None:
+            return CommandsShown(notes=(elsewhere,))
         case ListCommands():
             found = context.folders.texts(settings.cwd).commands()
             return replace(found, found=(*_describe(agent, settings).commands, *found.found))
@@ -69,7 +90,10 @@ async def answer_session_query(query: SessionQuery, state: State, context: HostC
             images = state.images.get(query.prompt_id, ())
             return images[query.number] if 0 <= query.number < len(images) else None
         case ListTurns():
-            return [await _turn(each, context.turn_files()) for each in reversed(state.past[-query.limit :])]
+            past = reversed(state.past[-query.limit :])
+            if elsewhere is not None:
+                return [TurnShown(each.turn_id, each.prompt, each.at, (), elsewhere) for each in past]
+            return [await _turn(each, context.turn_files()) for each in past]
 
 
 def _describe(agent: Agent | None, settings: SessionSettings) -> Description:

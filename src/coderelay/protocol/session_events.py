@@ -36,8 +36,8 @@ class SessionConfigured(Event, frozen=True, tag="session.configured"):
     """Settings changed; fields that are None stay as they were. With `next_turn`, they wait while a turn is open and
     change when it ends; a later change of the same setting replaces what waits. Another folder (`cwd`) drops what
     belonged to the one before: the session's approvals and the environment that hooks have set up. A `profile` can
-    only be left. With an `agent` comes the id of that agent's own session, empty if it has none yet; in old logs it is
-    None, and the id stays as it was."""
+    only be left. With an `agent` comes the id of that agent's own session, empty if it has none yet; in old logs it
+    is None, and the id stays as it was."""
 
     by: By
     title: str | None = None

@@ -3,13 +3,15 @@
 from itertools import groupby
 from typing import get_args
 
+from coderelay.client.client import Client
 from coderelay.client.commands.slash_command import MODEL, Context, SlashCommand
 from coderelay.client.i18n import retell, t
 from coderelay.client.permission_ask_text import approval_in_words, sandbox_in_words
 from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import ConfigureSession, TrustFolder
 from coderelay.protocol.display_text import padded, width_of
-from coderelay.protocol.errors import BadInput
+from coderelay.protocol.errors import BadInput, CannotRun
+from coderelay.protocol.ids import SessionId
 from coderelay.protocol.modes import MODE_NAMES, MODES, ModeSpec, mode_called
 from coderelay.protocol.queries import ShowPermissions, ShowSession, ShowTrust
 from coderelay.protocol.query_results import PermissionsShown, TrustShown, UntrustedText
@@ -154,6 +156,20 @@ COMMANDS = (
 
 
 _CELLS = {"allow": "allow", "sandboxed": "allow in the sandbox, else ask", "ask": "ask", "deny": "deny"}
+
+
+async def permissions_here(client: Client, session: SessionId) -> PermissionsShown | None:
+    """The permissions of a session. None if it belongs to another machine, whose configuration nobody here knows."""
+    try:
+        return await client.get(ShowPermissions(session))
+    except CannotRun:
+        return None
+
+
+async def sandbox_of(client: Client, session: SessionId) -> str:
+    """What the commands of a session run in, in one or two words."""
+    shown = await permissions_here(client, session)
+    return t("unknown") if shown is None else sandbox_in_words(shown)
 
 
 def permissions_in_words(shown: PermissionsShown) -> str:

@@ -2,7 +2,7 @@
 
 from coderelay import __version__
 from coderelay.client.client import Client
-from coderelay.client.commands.modes_permissions_trust import profile_in_words, unconfined_note
+from coderelay.client.commands.modes_permissions_trust import permissions_here, profile_in_words, unconfined_note
 from coderelay.client.commands.slash_command import ONLY_SHOWS, SHOW, Context, SlashCommand
 from coderelay.client.i18n import retell, t
 from coderelay.client.permission_ask_text import sandbox_in_words
@@ -15,7 +15,6 @@ from coderelay.protocol.queries import (
     ListTodos,
     ShowContext,
     ShowHost,
-    ShowPermissions,
     ShowSession,
     WhyWaiting,
 )
@@ -119,7 +118,7 @@ COMMANDS = (
 
 async def status_in_words(client: Client, session: SessionId) -> str:
     row = await client.get(ShowSession(session))
-    permissions = await client.get(ShowPermissions(session))
+    permissions = await permissions_here(client, session)
     context = await client.get(ShowContext(session))
     host = await client.get(ShowHost(session))
     waiting = await client.get(WhyWaiting(session)) if host.owner == "nobody" else None
@@ -129,9 +128,9 @@ async def status_in_words(client: Client, session: SessionId) -> str:
         (t("state"), state),
         (t("agent"), row.agent),
         (t("model"), row.model),
-        (t("mode"), row.mode if row.mode != "default" else f"{row.mode} ({permissions.preset})"),
+        (t("mode"), f"{row.mode} ({permissions.preset})" if row.mode == "default" and permissions else row.mode),
         *([(t("profile"), profile_in_words(row.profile))] if row.profile else []),
-        (t("sandbox"), sandbox_in_words(permissions) + unconfined_note(permissions)),
+        *([(t("sandbox"), sandbox_in_words(permissions) + unconfined_note(permissions))] if permissions else []),
         (t("folder"), " · ".join((row.cwd, *row.folders))),
         (t("context"), _of(sum(tokens for _, tokens in context.parts), context.window)),
         (t("used"), _used(row)),

@@ -16,10 +16,10 @@ from typing import Literal
 from coderelay.client.ask_view import choices, full_text
 from coderelay.client.auto_answer import AutoAnswer, Unattended
 from coderelay.client.client import Client
+from coderelay.client.commands.modes_permissions_trust import sandbox_of
 from coderelay.client.exit_once_only_asks_remain import ExitDecision
 from coderelay.client.follow_with_subagents import Events, join_family
 from coderelay.client.i18n import error_in_words, retell, t
-from coderelay.client.permission_ask_text import sandbox_in_words
 from coderelay.client.slash_commands import NAMES, RememberModel, SessionCommands
 from coderelay.client.slash_results import (
     ChangedFiles,
@@ -47,7 +47,7 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import PromptId, SessionId, new_id
 from coderelay.protocol.live_updates import Live
 from coderelay.protocol.projected_rows import AskRow, Summary
-from coderelay.protocol.queries import ListPrompts, ShowPermissions, ShowSession, WhyNotRun, WhyWaiting
+from coderelay.protocol.queries import ListPrompts, ShowSession, WhyNotRun, WhyWaiting
 from coderelay.surfaces.nonblocking_standard_streams import MOST_WAITING, hurry, wait_until_written
 from coderelay.surfaces.terminal.answer_line_parser import AnswerParser, split_all
 from coderelay.surfaces.terminal.ask_and_prompt_queues import (
@@ -110,7 +110,7 @@ class PlainRepl:
         self._while_running = while_running
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, lambda: asyncio.ensure_future(self._interrupt()))
-        sandbox = sandbox_in_words(await self._client.get(ShowPermissions(self.session)))
+        sandbox = await sandbox_of(self._client, self.session)
         self._greet(await self._enter(self.session, after), sandbox)
         if first_prompt:
             await self._prompt(first_prompt)

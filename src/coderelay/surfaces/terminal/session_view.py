@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from coderelay.client.ask_view import headline
 from coderelay.client.client import Client
+from coderelay.client.commands.modes_permissions_trust import permissions_here
 from coderelay.client.follow_with_subagents import join_family
 from coderelay.client.i18n import t
 from coderelay.protocol.asks import Answers, By, Decision
@@ -28,7 +29,7 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import AskId, SessionId
 from coderelay.protocol.live_updates import Live
 from coderelay.protocol.projected_rows import Summary
-from coderelay.protocol.queries import ListChildren, ListPrompts, ShowContext, ShowPermissions, ShowSession
+from coderelay.protocol.queries import ListChildren, ListPrompts, ShowContext, ShowSession
 from coderelay.protocol.query_results import PermissionsShown
 from coderelay.surfaces.terminal.ask_and_prompt_queues import (
     AskQueue,
@@ -259,9 +260,10 @@ class SessionView:
                 self._screen.refresh()
 
     async def _permissions(self) -> PermissionsShown | None:
-        """The permissions, or None if the configuration is invalid: the error is reported when something runs."""
+        """The permissions, or None if the configuration is invalid or on another machine: the error is reported when
+        something runs."""
         try:
-            return await self._client.get(ShowPermissions(self.session))
+            return await permissions_here(self._client, self.session)
         except BadInput:
             return None
 

@@ -103,6 +103,20 @@ async def test_x20_model_and_thinking_are_options_that_count_from_the_next_turn_
 
 
 @story
+async def test_a_model_that_is_chosen_in_a_session_of_the_guide_works_there(coder_on: CoderOn, serve: Serve) -> None:
+    coder = coder_on(serve(script(says("I am the model"))))
+    coder.env["CODER_MODEL"] = "guide"
+    async with editor(coder) as opened:
+        session = await opened.new(coder)
+        await opened.agent.set_config_option(session_id=session, config_id="model", value="openai:scripted")
+        await opened.prompt(session, "go")
+        assert opened.screen.text() == "I am the model"
+        await opened.agent.set_config_option(session_id=session, config_id="model", value="guide")
+        await opened.prompt(session, "help")
+        assert "I am the built-in guide" in opened.screen.text()
+
+
+@story
 async def test_usage_is_told_at_the_end_of_a_turn(coder_on: CoderOn, serve: Serve) -> None:
     coder = coder_on(serve(script(says("one"))))
     async with editor(coder) as opened:

@@ -5,6 +5,7 @@ from typing import get_args
 from coderelay.acp.update_payloads import Fields
 from coderelay.client.client import Client
 from coderelay.client.i18n import localize, t
+from coderelay.client.typed_model_name import agent_for
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.display_text import visible
@@ -30,6 +31,7 @@ class ConfigOptions:
         self._max_mode: Mode = max_mode
         self._models: list[ModelShown] = []
         self.mode: Mode = (pending and pending.mode) or summary.mode
+        self._agent = (pending and pending.agent) or summary.agent
         self._model = (pending and pending.model) or summary.model
         self._think: Think = (pending and pending.think) or summary.think
 
@@ -100,9 +102,12 @@ class ConfigOptions:
         return ConfigureSession(session=self._session, by=self._by, mode=chosen, when="next_turn")
 
     async def _model_change(self, model: str) -> ConfigureSession:
-        if (problem := await self._client.get(WhyNotRun(session=self._session, model=model))) is not None:
+        agent = agent_for(model, self._agent)
+        if (
+            problem := await self._client.get(WhyNotRun(session=self._session, model=model, agent=agent))
+        ) is not None:
             raise CannotRun(problem)
-        return ConfigureSession(session=self._session, by=self._by, model=model, when="next_turn")
+        return ConfigureSession(session=self._session, by=self._by, model=model, agent=agent, when="next_turn")
 
     def _think_change(self, level: str) -> ConfigureSession:
         chosen = _LEVELS.get(level)
@@ -114,6 +119,7 @@ class ConfigOptions:
     def take(self, event: SessionConfigured | ConfigureSession) -> bool:
         """Note a change of the session. Returns whether it is one of these settings."""
         self.mode = event.mode or self.mode
+        self._agent = event.agent or self._agent
         self._model = event.model or self._model
         self._think = event.think or self._think
         return any((event.mode, event.model, event.think))

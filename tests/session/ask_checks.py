@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from coderelay.protocol.asks import (
     Allow,
     Answers,
@@ -26,6 +28,7 @@ from coderelay.protocol.events import (
     SessionConfigured,
     StopRequested,
     TurnEnded,
+    TurnStarted,
 )
 from coderelay.protocol.ids import PromptId
 from coderelay.protocol.session_setting_values import Mode
@@ -95,7 +98,7 @@ def fits(ask: Ask, decision: Decision) -> bool:
             return False
 
 
-def follows_from(ask: Ask, event: AskAnswered, then: TurnEnded | None) -> list[AnyEvent]:
+def follows_from(ask: Ask, event: AskAnswered, turn: TurnStarted, then: TurnEnded | None) -> list[AnyEvent]:
     """What must be in the same append behind an answer. `then` is there if nothing else of the turn was left."""
     by = event.by
     match event.decision:
@@ -113,13 +116,16 @@ def follows_from(ask: Ask, event: AskAnswered, then: TurnEnded | None) -> list[A
             changed, said = [], None
     if then is None:
         return [*changed]
-    prompt = [PromptAdmitted(prompt_id=PromptId(""), text=said, by=by)] if said is not None else []
-    return [*changed, then, *prompt]
+    if said is None:
+        return [*changed, then]
+    within, unanswered = turn.answer_within, turn.unanswered
+    prompt = PromptAdmitted(prompt_id=PromptId(""), text=said, by=by, answer_within=within, unanswered=unanswered)
+    return [*changed, then, prompt]
 
 
 def is_expected(expected: AnyEvent, event: AnyEvent) -> bool:
     if isinstance(expected, PromptAdmitted) and isinstance(event, PromptAdmitted):
-        return (expected.text, expected.by) == (event.text, event.by)
+        return replace(expected, prompt_id=event.prompt_id) == event
     return expected == event
 
 

@@ -176,6 +176,16 @@ class PlanIsApprovedAndLeft(Mutant):
         return [each for each in super().answer(state, command) if not isinstance(each, PromptAdmitted)]
 
 
+class ApprovedPlanWaitsForEver(Mutant):
+    """Nobody has to answer the questions of the turn that carries a plan out, however long the plan would wait."""
+
+    breaks = "was due behind the answer"
+
+    def answer(self, state: State, command: AnswerAsk) -> list[AnyEvent]:
+        events = super().answer(state, command)
+        return [replace(each, answer_within=None) if isinstance(each, PromptAdmitted) else each for each in events]
+
+
 class ApprovalsCoverAnyCommand(Mutant):
     breaks = "allow instead of ask"
 
@@ -235,6 +245,7 @@ ASKING_MUTANTS: list[type[Mutant]] = [
     PlanTurnNeverEnds,
     PlanTurnEndsTwice,
     PlanIsApprovedAndLeft,
+    ApprovedPlanWaitsForEver,
     ApprovalsCoverAnyCommand,
     ApprovalsCoverSomeOfThePaths,
     ApprovalsCountInEveryFolder,

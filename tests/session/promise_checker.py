@@ -390,7 +390,7 @@ class Checker(HeldBatches):
             self.spent.allow(asked.ask)
         if isinstance(asked.ask, OfferAsk):
             self.offers.add(asked.ask.mark)
-        self.owed = follows_from(asked.ask, event, turn.then if asked is turn.ask else None)
+        self.owed = follows_from(asked.ask, event, turn.started, turn.then if asked is turn.ask else None)
 
     def _park(self, event: AskParked, at: int) -> None:
         asked = self.asks.get(event.ask_id)

@@ -117,6 +117,19 @@ def test_a62_an_approved_plan_is_carried_out_in_the_new_mode() -> None:
     assert (endings(play), play.state.phase) == (["done", "done"], "done")
 
 
+@pytest.mark.parametrize("decision", [PlanDecision("default"), PlanDecision("feedback", "with tabs")])
+def test_x05_what_follows_a_plan_waits_no_longer_for_answers_than_the_plan(decision: PlanDecision) -> None:
+    play = Play(mode="plan")
+    play.prompt("go", answer_within=60, unanswered="stop")
+    play.claim()
+    play.message(blocks=(Text("1. think"),))
+    play.answer_turn(decision)
+    play.claim()
+    assert play.state.turn is not None
+    started = play.state.turn.started
+    assert (started.answer_within, started.unanswered) == (60, "stop")
+
+
 def test_a62_after_feedback_the_next_plan_is_asked_about_again() -> None:
     play = asked_at_the_end()
     play.answer_turn(PlanDecision("feedback", "use tabs"))

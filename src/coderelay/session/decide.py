@@ -204,7 +204,7 @@ def answer(state: State, command: AnswerAsk) -> list[AnyEvent]:
         return [answered, *_used_folder(asked.ask, command, require(state))]
     if turn.ask == command.ask:
         assert turn.then is not None
-        return [answered, *changed, turn.then, *_next_prompt(command)]
+        return [answered, *changed, turn.then, *_next_prompt(command, turn.started)]
     resumed = [BatchResumed(batch_id=batch.id)] if batch is not None and len(state.open_asks()) == 1 else []
     return [answered, *changed, *resumed]
 
@@ -276,13 +276,22 @@ def _used_folder(ask: OfferAsk, command: AnswerAsk, settings: SessionSettings) -
     return [SessionConfigured(by=command.by, folders=(*settings.folders, ask.name))]
 
 
-def _next_prompt(command: AnswerAsk) -> list[AnyEvent]:
-    """The prompt that follows the decision on a plan whose turn is over: to carry it out, or what to change in it."""
+def _next_prompt(command: AnswerAsk, planned: TurnStarted) -> list[AnyEvent]:
+    """The prompt that follows the decision on a plan whose turn is over: to carry it out, or what to change in it.
+    Its questions wait as long as those of the turn that made the plan."""
     decision = command.decision
     if not isinstance(decision, PlanDecision) or decision.option == "keep":
         return []
     text = decision.feedback if decision.option == "feedback" else CARRY_OUT_THE_PLAN
-    return [PromptAdmitted(prompt_id=PromptId(derived_id(command.ask, "plan")), text=text, by=command.by)]
+    return [
+        PromptAdmitted(
+            prompt_id=PromptId(derived_id(command.ask, "plan")),
+            text=text,
+            by=command.by,
+            answer_within=planned.answer_within,
+            unanswered=planned.unanswered,
+        )
+    ]
 
 
 def revoke(state: State, command: RevokeApproval) -> list[AnyEvent]:

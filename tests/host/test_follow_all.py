@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -11,10 +11,12 @@ from msgspec.structs import replace
 from coderelay.app import App
 from coderelay.config.loaded_config import Config
 from coderelay.host.host import Host
+from coderelay.protocol.asks import Unanswered
 from coderelay.protocol.commands import ConfigureSession, StopTurn
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.events import (
     AnyEvent,
+    AskParked,
     CallStarted,
     MessageAdded,
     Recorded,
@@ -24,6 +26,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live_updates import Live, OutputDelta, TextDelta
+from tests.host.test_asks import COLOUR, late
 from tests.house import ME, InHouse, house, story
 from tests.model_server import bash, proposes, says, script, write
 from tests.patience import PATIENCE
@@ -108,6 +111,32 @@ async def test_a_session_that_another_process_creates_is_followed_from_its_first
         await watcher.until(there.session, lambda event: isinstance(event, TurnEnded) and event.text == "again")
         assert watcher.log(there.session) == await there.events()
         assert here.host.supervised() == 0
+
+
+@pytest.mark.parametrize(("unanswered", "was_there"), [("deny", False), ("stop", True), ("park", True)])
+@story
+async def test_x05_a_deadline_passes_although_the_process_that_asked_is_gone(
+    tmp_path: Path, build: Build, unanswered: Unanswered, was_there: bool
+) -> None:
+    """Somebody who follows all sessions, since before or after the ask, acts upon it and goes on with the turn."""
+
+    def acted(event: AnyEvent) -> bool:
+        match event:
+            case AskParked():
+                return unanswered == "park"
+            case TurnEnded():
+                return event.ending == ("stopped" if unanswered == "stop" else "done")
+            case _:
+                return False
+
+    async with house(tmp_path, script(says("went on")), build=build) as here, AsyncExitStack() as following:
+        watcher = await following.enter_async_context(watching(here)) if was_there else None
+        async with house(tmp_path, script(proposes(COLOUR)), build=build) as there:
+            await there.create("default")
+            await there.host.send(late(there, unanswered))
+            await there.asks()
+        watcher = watcher or await following.enter_async_context(watching(here))
+        await watcher.until(there.session, acted)
 
 
 @story

@@ -1,5 +1,6 @@
 """The event feed of all sessions: replays those that the caller names, then follows every log, also of sessions that
-other processes create later. Following is not attending: it never makes this process run a session."""
+other processes create later. Following is not attending: only deadlines that pass unnoticed make this process run a
+session."""
 
 import asyncio
 import logging
@@ -7,6 +8,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 
 from coderelay.host.loaded_session_cache import LoadedSessionCache
+from coderelay.host.unattended_deadlines import UnattendedDeadlines
 from coderelay.protocol.errors import StoreDamaged
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import APPROVALS, SessionId
@@ -19,9 +21,11 @@ _PIECES = 100
 
 
 class AllSessionsFeed:
-    """One follower of all sessions. A cursor is kept for each log, so that none has a gap or a repeat."""
+    """One follower of all sessions. A cursor is kept for each log, so that none has a gap or a repeat. `deadlines` is
+    told of all asks that wait."""
 
-    def __init__(self, sessions: LoadedSessionCache) -> None:
+    def __init__(self, sessions: LoadedSessionCache, deadlines: UnattendedDeadlines) -> None:
+        self._deadlines = deadlines
         self._store = sessions.store
         self._sessions = sessions
         self._cursors: dict[SessionId, int] = {}
@@ -36,6 +40,8 @@ class AllSessionsFeed:
         named = {session: seq for session, seq in after.items() if session in heads}
         self._cursors = heads | named
         self._unread = {session: heads[session] for session, seq in named.items() if seq < heads[session]}
+        for row in await self._store.waiting():
+            self._deadlines.see_row(row)
         for loaded in self._sessions.known():
             if loaded.live_pieces:
                 self._live[loaded.session] = list(loaded.live_pieces)
@@ -93,4 +99,5 @@ class AllSessionsFeed:
                 return
             for recorded in page:
                 cursor = self._cursors[session] = recorded.seq
+                self._deadlines.see(session, recorded.event)
                 yield recorded

@@ -95,7 +95,7 @@ from coderelay.protocol.wall_clock import now
 from coderelay.session import decide
 from coderelay.session.children import open_tasks, tasks
 from coderelay.session.next_action import needs_owner
-from coderelay.session.state import State, todos
+from coderelay.session.state import State
 
 if TYPE_CHECKING:
     from coderelay.host.child_sessions import ChildSessions
@@ -203,9 +203,6 @@ class Host:
             case ListPrompts():
                 await self._sessions.summary(query.session)
                 return list((await self.load(query.session)).state.queue)
-            case ListTodos():
-                await self._sessions.summary(query.session)
-                return list(todos((await self.load(query.session)).state))
             case ListBackground():
                 return await self.context.backgrounds.rows((await self.load(query.session)).state)
             case SuggestTitle(session=str() as session, text=""):
@@ -219,13 +216,11 @@ class Host:
                 return await self._answer_about_session(query)
             case ShowPermissions() | ShowContext() | ListTurns() | ReadImage() | ListServers() | ReadFromServer():
                 return await self._answer_about_session(query)
-            case ExportSession():
+            case ExportSession() | ListTodos():
                 return await self._answer_about_session(query)
             case ListModels() | ListServedModels() | ListAgents() | ShowDefaults() | SuggestTitle():
                 return await self._answer_about_machine(query)
-            case ShowDiff() | ShowHost():
-                return await self._answer_about_machine(query)
-            case ListFiles() | ListFolders() | ListRecentFolders() | ReadFile():
+            case ShowDiff() | ShowHost() | ListFiles() | ListFolders() | ListRecentFolders() | ReadFile():
                 return await self._answer_about_machine(query)
             case WhyNotRun():
                 if query.session is None:
@@ -253,7 +248,7 @@ class Host:
         self._refuse_when_closed()
         from coderelay.host.all_sessions_feed import AllSessionsFeed  # imported late: most follow one session
 
-        feed = AllSessionsFeed(self._sessions)
+        feed = AllSessionsFeed(self._sessions, self._supervisor.unattended_deadlines)
         await feed.begin(after or {})
         with self._supervisor.following_all(feed):
             async with aclosing(feed.events()) as events:

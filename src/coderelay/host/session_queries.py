@@ -1,5 +1,5 @@
-"""Answers queries about a session: its permissions, tools, skills, commands, MCP servers and past turns, how full its
-context window is, and its export.
+"""Answers queries about a session: its permissions, tools, skills, commands, MCP servers, todos, past turns, export,
+and how full its context window is.
 
 For a session of another machine only what the log knows is answered: the configuration, the skills and the commands
 of this machine are others.
@@ -24,6 +24,7 @@ from coderelay.protocol.queries import (
     ListServers,
     ListSkills,
     ListSubagents,
+    ListTodos,
     ListTools,
     ListTurns,
     ReadFromServer,
@@ -34,11 +35,12 @@ from coderelay.protocol.queries import (
 from coderelay.protocol.query_results import CommandsShown, ContextShown, ToolShown, TurnShown
 from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.session.context_usage import context_of
-from coderelay.session.state import PastTurn, SessionSettings, State
+from coderelay.session.state import PastTurn, SessionSettings, State, todos
 
 SessionQuery = (
     ShowPermissions
     | ExportSession
+    | ListTodos
     | ListTools
     | ListSkills
     | ListSubagents
@@ -66,6 +68,8 @@ async def answer_session_query(query: SessionQuery, state: State, context: HostC
             return context.judging.shown(state, await context.sessions.approvals())
         case ExportSession():
             return export_state(state, agents)
+        case ListTodos():
+            return list(todos(state))
         case ListTools():
             return _tools(_describe(agent, settings), settings)
         case ShowContext():

@@ -17,6 +17,7 @@ from coderelay.host.host_context import HostContext, Send
 from coderelay.host.loaded_session import FollowerOfAll, LoadedSession
 from coderelay.host.session_worker import Worker
 from coderelay.host.supervised_sessions_index import SupervisedSessions
+from coderelay.host.unattended_deadlines import UnattendedDeadlines
 from coderelay.protocol.errors import StoreDamaged, StoreFailed
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.wall_clock import now as wall_clock
@@ -46,6 +47,7 @@ class WorkerSupervisor:
         self._elsewhere: dict[SessionId, LoadedSession] | None = None
         self._newly_supervised: set[SessionId] = set()
         self._is_newly_followed = False  # by a follower of all sessions
+        self.unattended_deadlines = UnattendedDeadlines()
         self._polling: asyncio.Task[None] | None = None
         self._closing = False
 
@@ -267,6 +269,20 @@ class WorkerSupervisor:
         due = self._supervised.due(now)
         await expire(due, now, self._send)
         for loaded in due:
+            self.wake(loaded)
+        for session in self.unattended_deadlines.take_due(now) if self._context.sessions.followers_of_all else ():
+            await self._expire_unattended(session, now)
+
+    async def _expire_unattended(self, session: SessionId, now: int) -> None:
+        """Act upon a deadline that passed in a session that nobody attends, if this process could go on with it."""
+        try:
+            loaded = await self._context.sessions.load(session)
+        except StoreDamaged as error:
+            log.warning("%s", error)
+            return
+        is_attended = session in self._supervised.sessions
+        if not is_attended and loaded.state.due_asks(now) and may_claim(loaded.state, self._context):
+            await expire([loaded], now, self._send)
             self.wake(loaded)
 
 

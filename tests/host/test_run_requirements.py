@@ -1,13 +1,15 @@
 """A start that this host cannot run is refused before anything is created: the question about a session that does not
 exist yet gets the answer that one with the same settings would get."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
+from coderelay.host.session_worker import Worker
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.queries import ListSessions, WhyNotRun
+from coderelay.protocol.queries import ListSessions, WhyNotRun, WhyWaiting
 from tests.house import ME, InHouse, house, story
 from tests.model_server import script
 
@@ -56,3 +58,52 @@ async def test_what_is_not_named_is_what_a_new_session_gets(tmp_path: Path) -> N
         assert await coder.host.get(WhyNotRun(cwd=folder)) is None
         assert await coder.host.get(WhyNotRun(cwd=folder, model="guide")) is None
         assert "DEEPSEEK_API_KEY" in (await coder.host.get(WhyNotRun(cwd=folder, model="deepseek:x")) or "")
+
+
+@story
+async def test_a_wrong_configuration_keeps_a_session_of_the_guide_waiting_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Symptom: its worker was started four times a second, and `coder resume` was said to continue it."""
+    workers: list[Worker] = []
+    run = Worker.run
+
+    async def counted(self: Worker) -> None:
+        workers.append(self)
+        await run(self)
+
+    monkeypatch.setattr(Worker, "run", counted)
+    async with house(tmp_path, script()) as coder:
+        await coder.create(agent="guide")
+        (coder.folder / ".coder").mkdir()
+        config = coder.folder / ".coder" / "config.json"
+        config.write_text('{"modle": "x"}')
+        await coder.prompt("help")
+        await asyncio.sleep(1)  # there is no event to wait for when nothing happens
+        assert len(workers) <= 1
+        for query in (WhyWaiting(coder.session), WhyNotRun(coder.session)):
+            assert "modle" in (await coder.host.get(query) or "")
+        config.write_text("{}")
+        assert (await coder.ended()).ending == "done"
+
+
+@story
+async def test_a_worker_that_breaks_down_rests_before_it_is_started_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = 0
+
+    async def breaks(self: Worker) -> None:
+        nonlocal started
+        started += 1
+        raise BadInput("no reason that anybody thought of")
+
+    run = Worker.run
+    monkeypatch.setattr(Worker, "run", breaks)
+    async with house(tmp_path, script()) as coder:
+        await coder.create(agent="guide")
+        await coder.prompt("help")
+        await asyncio.sleep(1)
+        assert started == 1
+        monkeypatch.setattr(Worker, "run", run)
+        assert (await coder.ended()).ending == "done"

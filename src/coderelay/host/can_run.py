@@ -26,11 +26,18 @@ def why_cannot_run_with(settings: SessionSettings, context: HostContext) -> str 
     if (problem := why_folder_unavailable(settings, context)) is not None:
         return problem
     agent = context.agents.get(settings.agent)
-    return (
-        say("the agent {name} is not available here", name=repr(settings.agent))
-        if agent is None
-        else agent.cannot_run(settings)
-    )
+    if agent is None:
+        return say("the agent {name} is not available here", name=repr(settings.agent))
+    return agent.cannot_run(settings) or _what_is_misconfigured(settings, context)
+
+
+def _what_is_misconfigured(settings: SessionSettings, context: HostContext) -> str | None:
+    """What is wrong in the configuration of the folder, which every turn needs, whatever its agent."""
+    try:
+        context.folders.of(settings.cwd)
+    except BadInput as refused:
+        return str(refused)
+    return None
 
 
 def may_claim(state: State, context: HostContext) -> bool:

@@ -143,9 +143,10 @@ class WorkerSupervisor:
         worker, task = self._workers.pop(loaded.session)
         del self._running[loaded.session]
         self._elsewhere = None
-        if worker.is_failed:
+        error = None if task.cancelled() else task.exception()
+        if worker.is_failed or error is not None:
             self._retry_at[loaded.session] = time.monotonic() + _RETRY_SECONDS
-        if not task.cancelled() and (error := task.exception()) is not None:
+        if error is not None:
             loaded.fail(error if isinstance(error, Exception) else RuntimeError(str(error)))
         if loaded.session in self._restart_when_done:
             self._restart_when_done.discard(loaded.session)

@@ -90,6 +90,9 @@ class EditorConfig(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BatchConfig(Struct, frozen=True, forbid_unknown_fields=True):
+    """When an agent with a loop of its own is told an answer: once no ask is open, or each by itself. The native
+    agent always waits for all."""
+
     release: Literal["together", "each"] = "together"
 
 

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from coderelay.config import loaded_config as loading
+from coderelay.config.folder_cache import RECENT
 from coderelay.config.loaded_config import CurrentConfig
 from coderelay.config.trust_records_file import trust, untrust
 from coderelay.host.folder_config import FolderConfigs
@@ -54,6 +55,17 @@ def test_a_wrong_file_is_refused_until_it_is_mended(places: Places) -> None:
             configs.of(folder)
     places.write(folder={"max_steps": 5})
     assert configs.of(folder).settings.max_steps == 5
+
+
+def test_folders_that_no_session_uses_are_dropped_and_those_in_use_stay_as_they_are(places: Places) -> None:
+    """Symptom: a process that lived long kept the configuration of every folder it had ever seen."""
+    used = [str(places.folder / f"used{number}") for number in range(100)]
+    folders = FolderConfigs(CurrentConfig(places.load(), {}, lambda: used), {}, Processes(), Secrets())
+    first = [folders.of(each) for each in used]
+    others = [folders.of(str(places.folder / f"other{number}")) for number in range(300)]
+    assert [folders.of(each) for each in used] == first
+    assert all(folders.of(each.path) is each for each in (*first, *others[-RECENT:]))
+    assert len(folders) < len(used) + 3 * RECENT
 
 
 def test_a_folder_is_the_same_object_until_its_configuration_changes(places: Places) -> None:

@@ -3,7 +3,7 @@
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +65,8 @@ class App:
         self.env = env
         self.processes = Processes()
         self.secrets = Secrets([*secret_values(env), *worth_hiding(passwords_in(config.database_url or ""))])
-        self.folders = FolderConfigs(CurrentConfig(config, env), env, self.processes, self.secrets)
+        configs = CurrentConfig(config, env, self._folders_in_use)
+        self.folders = FolderConfigs(configs, env, self.processes, self.secrets)
         self.mcp = ConfiguredAndLentServers(env, self.folders, self.processes, self.secrets)
         self.lending = ResourcesLentByClients(
             self.mcp.describe, self.mcp.end_lent, lambda session: self.sessions.known_state(session)
@@ -83,6 +84,10 @@ class App:
     def sessions(self) -> LoadedSessionCache:
         """Raises StoreFailed if the log cannot be used."""
         return LoadedSessionCache(self.store(), self.workspaces.release)
+
+    def _folders_in_use(self) -> Collection[str]:
+        sessions: LoadedSessionCache | None = vars(self).get("sessions")  # None until the log is opened
+        return () if sessions is None else sessions.folders()
 
     def takeover(self) -> SessionOwnership:
         return SessionOwnership(open_owners(self.config.owners, self.config.database_url))

@@ -1,13 +1,14 @@
 """Load the configuration for a folder: defaults, then the person's file, the folder's file, the environment."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
 
 from coderelay.config.config_paths import OWN_FOLDER, folder_file, person_file
+from coderelay.config.folder_cache import FolderCache, no_folders
 from coderelay.config.mcp_json import mcp_json_file
 from coderelay.config.person_and_folder_settings import folder_settings, person_settings
 from coderelay.config.secrets_in_settings import hide_secrets
@@ -68,18 +69,23 @@ def load(env: Mapping[str, str], cwd: str | None = None) -> Config:
 
 class CurrentConfig:
     """The configuration of each folder as its files stand now. They are read when the folder is first asked for, and
-    again when one of them has changed."""
+    again when one of them has changed. `used` gives the folders whose configuration is needed again and again."""
 
-    def __init__(self, first: Config, env: Mapping[str, str]) -> None:
+    def __init__(
+        self, first: Config, env: Mapping[str, str], used: Callable[[], Collection[str]] = no_folders
+    ) -> None:
         self.home = first.home
+        self.used = used
         self._env = env
-        self._known = {} if first.folder is None else {first.folder: first}
+        self._known = FolderCache[Config](used)
+        if first.folder is not None:
+            self._known.put(first.folder, first)
 
     def of(self, folder: str) -> Config:
         """The same object until a file changes. Raises BadInput if anything is wrong."""
         known = self._known.get(folder)
         if known is None or known.stamps != _stamps(self.home, folder):
-            known = self._known[folder] = _load(self.home, self._env, folder)
+            known = self._known.put(folder, _load(self.home, self._env, folder))
         return known
 
 

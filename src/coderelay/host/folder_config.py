@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from coderelay.client.builtin_tool_specs import tool_specs
 from coderelay.config.config_paths import text_folders
+from coderelay.config.folder_cache import FolderCache
 from coderelay.config.loaded_config import Config, CurrentConfig
 from coderelay.config.settings import Settings
 from coderelay.policy.judge import Policy, judge
@@ -103,7 +104,10 @@ class FolderConfigs:
         self._env = env
         self._processes = processes
         self._secrets = secrets
-        self._known: dict[str, FolderConfig] = {}
+        self._known = FolderCache[FolderConfig](configs.used)
+
+    def __len__(self) -> int:
+        return len(self._known)
 
     def of(self, path: str) -> FolderConfig:
         """The folder at this path: the same object until its configuration changes. Raises BadInput if the
@@ -111,7 +115,8 @@ class FolderConfigs:
         config = self._configs.of(path)
         known = self._known.get(path)
         if known is None or known.config is not config:
-            known = self._known[path] = FolderConfig(path, config, self._env, self._processes, self._secrets)
+            made = FolderConfig(path, config, self._env, self._processes, self._secrets)
+            known = self._known.put(path, made)
             self._secrets.add(worth_hiding(self._keys(config.settings)))
         return known
 

@@ -34,6 +34,10 @@ class LoadedSessionCache:
     def known(self) -> list[LoadedSession]:
         return list(self._known.values())
 
+    def folders(self) -> set[str]:
+        """The folders of the sessions that somebody here uses."""
+        return {each.state.settings.cwd for each in self._known.values() if each.state.settings is not None}
+
     def known_state(self, session: SessionId) -> State | None:
         """The state of a session that somebody here uses, as it was last seen."""
         loaded = self._known.get(session)

@@ -51,6 +51,16 @@ class Scene:
 
 
 @story
+async def test_owners_whose_sessions_are_over_are_not_remembered() -> None:
+    """Symptom: a process that lived long remembered every owner that it had ever seen alive."""
+    scene = Scene()
+    for number in range(1000):
+        scene.time += 1.0
+        assert not await scene.takeover.may_take_over(OwnerId(f"owner{number}"))
+    assert scene.takeover.watched_count <= 60
+
+
+@story
 async def test_nobody_and_oneself_can_always_be_followed() -> None:
     scene = Scene()
     assert await scene.takeover.may_take_over(None)

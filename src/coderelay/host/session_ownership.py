@@ -10,6 +10,7 @@ from coderelay.store.owner_liveness_interface import Dead, Owners
 
 STILL_SECONDS = 15.0
 _MOST_BETWEEN_LOOKS = 1.0
+_UNWATCHED_SECONDS = 60.0
 
 
 class _WatchedOwner(Struct):
@@ -38,6 +39,11 @@ class SessionOwnership:
         self._clock = clock
         self._watched: dict[OwnerId, _WatchedOwner] = {}
 
+    @property
+    def watched_count(self) -> int:
+        """How many other living owners this process watches."""
+        return len(self._watched)
+
     async def me(self) -> OwnerId:
         return await self._owners.me()
 
@@ -65,6 +71,8 @@ class SessionOwnership:
     def _stood_still(self, owner: OwnerId, counter: int) -> bool:
         now = self._clock()
         watched = self._watched.get(owner)
+        if watched is None:
+            self._forget_unwatched(now)
         if watched is None or watched.counter != counter:
             self._watched[owner] = _WatchedOwner(counter, now)
             return False
@@ -72,3 +80,10 @@ class SessionOwnership:
         watched.still += min(now - watched.looked_at, _MOST_BETWEEN_LOOKS)
         watched.looked_at = now
         return watched.still >= self._still_seconds
+
+    def _forget_unwatched(self, now: float) -> None:
+        """Forget the owners that have no session any more in which this process takes an interest: nobody has looked
+        at them for long. One that is looked at again is watched from the beginning."""
+        self._watched = {
+            owner: each for owner, each in self._watched.items() if now - each.looked_at < _UNWATCHED_SECONDS
+        }

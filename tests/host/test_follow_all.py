@@ -11,11 +11,12 @@ from msgspec.structs import replace
 from coderelay.app import App
 from coderelay.config.loaded_config import Config
 from coderelay.host.host import Host
-from coderelay.protocol.asks import Unanswered
+from coderelay.protocol.asks import Approval, Unanswered
 from coderelay.protocol.commands import ConfigureSession, StopTurn
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.events import (
     AnyEvent,
+    ApprovalGranted,
     AskParked,
     CallStarted,
     MessageAdded,
@@ -24,7 +25,7 @@ from coderelay.protocol.events import (
     SessionDeleted,
     TurnEnded,
 )
-from coderelay.protocol.ids import SessionId
+from coderelay.protocol.ids import APPROVALS, AskId, SessionId
 from coderelay.protocol.live_updates import Live, OutputDelta, TextDelta
 from tests.host.test_asks import COLOUR, late
 from tests.house import ME, InHouse, house, story
@@ -148,7 +149,9 @@ async def test_named_sessions_are_replayed_and_others_followed_from_now_on(tmp_p
             await coder.prompt("go")
             await coder.ended()
         whole, later, unnamed = sessions
-        async with watching(coder, {whole: 0, later: 3, SessionId("never"): 7}) as watcher:
+        approval = Approval(AskId("a"), "person", "bash", "make", command="make", sandbox="none")
+        await (await coder.host.load(APPROVALS)).append(lambda _: [ApprovalGranted(approval=approval, by=ME)])
+        async with watching(coder, {whole: 0, later: 3, SessionId("never"): 7, APPROVALS: 0}) as watcher:
             for session in sessions:
                 coder.session = session
                 before = (await coder.events())[-1].seq
@@ -166,6 +169,7 @@ async def test_named_sessions_are_replayed_and_others_followed_from_now_on(tmp_p
                 log = await coder.events()
                 first = {whole: 0, later: 3, unnamed: before}[session]
                 assert watcher.log(session) == log[first:]
+            assert watcher.log(APPROVALS) == []  # that is no session
 
 
 @story

@@ -35,9 +35,10 @@ class AllSessionsFeed:
         self._failure: Exception | None = None
 
     async def begin(self, after: Mapping[SessionId, int]) -> None:
-        """Take the cursors: for a session in `after` the one that is given, for any other the end of its log now."""
+        """Take the cursors: for a session in `after` the one that is given, for any other the end of its log now. The
+        log of approvals is no session."""
         heads = await self._store.all_heads()
-        named = {session: seq for session, seq in after.items() if session in heads}
+        named = {session: seq for session, seq in after.items() if session in heads and session != APPROVALS}
         self._cursors = heads | named
         self._unread = {session: heads[session] for session, seq in named.items() if seq < heads[session]}
         for row in await self._store.waiting():

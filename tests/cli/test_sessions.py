@@ -1,5 +1,6 @@
 """`coder sessions`, `coder resume`, `coder doctor`, `coder --version`."""
 
+import getpass
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ import pytest
 from coderelay import __version__
 from tests.coder_process import PROGRAM, Coder, Ran
 from tests.conftest import Serve
+from tests.log_checker import read_logs
 from tests.model_server import ModelServerThread, bash, proposes, says, script
 from tests.terminal.repl import repl
 
@@ -38,6 +40,15 @@ def test_list_shows_the_newest_first_and_the_folder_ones(serve: Serve, coder_on:
         "second one",
         "first one",
     ]
+
+
+def test_people_who_work_as_one_user_are_told_apart_by_the_names_they_give(serve: Serve, coder_on: CoderOn) -> None:
+    """Symptom: on a log that a team shares, everybody who is root had the approvals and the budget of all."""
+    coder = coder_on(serve(script(says("a"), says("b"))))
+    coder.run("-p", "one", env={"CODER_PERSON": " anne "})
+    coder.run("-p", "two", "--continue", env={"CODER_PERSON": ""})
+    (log,) = read_logs(coder.home / "sessions.db").values()
+    assert [each["by"]["who"] for each in log if each["kind"] == "turn.started"] == ["anne", getpass.getuser()]
 
 
 def test_show_tells_the_conversation(serve: Serve, coder_on: CoderOn) -> None:

@@ -47,6 +47,8 @@ from coderelay.protocol.session_setting_values import Mode
 from tests.model_server import ModelServer, Script, model_server
 
 ME = By(who="tester", via="test")
+log_address: str | None = None
+"""Where houses keep their logs instead of in their folders: the address of a PostgreSQL database."""
 
 P = ParamSpec("P")
 
@@ -191,6 +193,7 @@ async def house(root: Path, script: Script, *, build: Callable[..., App] = App) 
             "OPENAI_BASE_URL": server.base_url,
             "CODER_RETRY_SECONDS": "0",  # a failure is told at once; a test that wants retries says so
             "PATH": "/usr/bin:/bin",
+            **({} if log_address is None else {"CODER_DATABASE_URL": log_address}),
         }
         rooms = build(load(env), env)
         host = rooms.open()

@@ -1,4 +1,5 @@
-"""Every agent passes the suite of agents; an agent that breaks a promise does not."""
+"""Every agent passes the suite of agents, with the log in a file and in PostgreSQL; an agent that breaks a promise
+does not."""
 
 import json
 from collections.abc import AsyncGenerator, Callable
@@ -24,12 +25,19 @@ from coderelay.testing.agent_suite import (
 )
 from coderelay.testing.agent_suite import an_ask_outlives_the_process_that_asked as outlives
 from coderelay.testing.scripted_external_agent import BlockingAgent, Says, Step, uses
+from tests import house as houses
 from tests.house import house
 from tests.model_server import Answer, History, by_history, proposes, says, write
 
-pytestmark = pytest.mark.quick
+pytest_plugins = ["tests.postgres"]
 
 SPEAKS, WRITES = "say hello", "write it"
+
+
+@pytest.fixture(params=[pytest.param("sqlite", marks=pytest.mark.quick), "postgres"], autouse=True)
+def place_of_the_log(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "postgres":
+        monkeypatch.setattr(houses, "log_address", request.getfixturevalue("database"))
 
 
 def answer(history: History) -> Answer:

@@ -31,7 +31,7 @@ TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "client/commands/diff_undo_rewind.py": lambda: constants_of("client/commands/diff_undo_rewind.py")["_KINDS"],
     "client/commands/tasks_and_ps.py": _phases,
     "client/commands/tools_skills_agents_mcp.py": _agents,
-    "client/commands/sessions.py": _phases,
+    "client/find_session.py": _phases,
     "client/slash_command_help_and_completion.py": lambda: constants_of(
         "client/slash_command_help_and_completion.py"
     )["_HEADINGS"],

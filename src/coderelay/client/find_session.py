@@ -1,4 +1,6 @@
-"""Find a session by what a person types: an id, or the beginning of an id or of a title."""
+"""Sessions in lists: finds the one that a person types an id or title of, and shows each as a line."""
+
+import time
 
 from coderelay.client.client import Client
 from coderelay.client.i18n import t
@@ -64,3 +66,20 @@ def _similarity(row: Summary, name: str) -> float:
     from difflib import SequenceMatcher  # needed only if nothing was found
 
     return max(SequenceMatcher(None, name.casefold(), each.casefold()).ratio() for each in known)
+
+
+def is_known(row: Summary) -> bool:
+    """Whether a person could recognise the session. One that was opened and never used has no prompt and no title."""
+    return bool(row.title or row.last_prompt)
+
+
+def session_line(row: Summary, home: str, *, with_folder: bool) -> str:
+    when = time.strftime("%m-%d %H:%M", time.localtime(row.updated_at / 1000))
+    phase = t(row.phase) if row.phase in ("running", "waiting", "failed", "stopped") else ""
+    title = row.title or row.last_prompt.strip().partition("\n")[0]
+    return "  ".join(filter(None, (row.id, when, title, phase, folder_name(row, home) if with_folder else "")))
+
+
+def folder_name(row: Summary, home: str) -> str:
+    """The folder of the session, with `~` for the home folder."""
+    return f"~{row.cwd[len(home) :]}" if home and f"{row.cwd}/".startswith(f"{home}/") else row.cwd

@@ -9,8 +9,7 @@ from coderelay.app import App
 from coderelay.cli.startup.localized_argument_parser import PICK
 from coderelay.cli.startup.real_folder_path import real_folder
 from coderelay.client.client import Client
-from coderelay.client.commands.sessions import is_known
-from coderelay.client.find_session import find_session
+from coderelay.client.find_session import find_session, is_known
 from coderelay.client.i18n import retell, t
 from coderelay.client.typed_model_name import GUIDE, agent_for, with_provider
 from coderelay.config.detect.model_detection import DetectedModel, detect

@@ -6,8 +6,8 @@ import time
 from coderelay.client.client import Client
 from coderelay.client.commands.diff_undo_rewind import changed_line
 from coderelay.client.commands.models_and_think import everything_offered
-from coderelay.client.commands.sessions import folder_name, is_known
 from coderelay.client.commands.slash_command import SESSIONS
+from coderelay.client.find_session import folder_name, is_known
 from coderelay.client.i18n import localize, retell, t
 from coderelay.client.typed_line import Slash
 from coderelay.protocol.ids import SessionId

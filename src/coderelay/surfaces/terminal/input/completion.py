@@ -12,8 +12,8 @@ from prompt_toolkit.document import Document
 
 from coderelay.client.client import Client
 from coderelay.client.commands.models_and_think import offered
-from coderelay.client.commands.sessions import is_known
 from coderelay.client.commands.slash_command import ArgumentKind
+from coderelay.client.find_session import is_known
 from coderelay.client.slash_command_help_and_completion import completions
 from coderelay.client.slash_commands import COMMANDS
 from coderelay.protocol.errors import CoderError

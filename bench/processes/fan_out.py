@@ -25,8 +25,7 @@ from starlette.applications import Starlette
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket
 
-from coderelay.client.client import NO_CAPABILITIES
-from coderelay.client.lent_resource_types import Lent
+from coderelay.client.client import NO_CAPABILITIES, Lent
 from coderelay.protocol.asks import By
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import MessageId, SessionId

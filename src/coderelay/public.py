@@ -16,9 +16,8 @@ from typing import Any, TypeVar
 
 from coderelay.app import App
 from coderelay.client.ask_view import parse_answer
-from coderelay.client.client import Capabilities, Client
+from coderelay.client.client import Capabilities, Client, Lent
 from coderelay.client.follow_with_subagents import follow_family
-from coderelay.client.lent_resource_types import Lent
 from coderelay.config.detect.model_detection import detect
 from coderelay.config.detect.other_agents import learn
 from coderelay.config.loaded_config import load

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from coderelay.client.lent_resource_types import LentServer
+from coderelay.client.client import LentServer
 from coderelay.surfaces.editor.new_session_settings import lent_servers
 from coderelay.tools.mcp.server_settings import secrets_of, where_shown
 

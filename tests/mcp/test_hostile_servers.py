@@ -12,9 +12,9 @@ from coderelay.client.commands.tools_skills_agents_mcp import tools_in_words
 from coderelay.config.settings import McpServerConfig
 from coderelay.protocol.queries import ListTools
 from coderelay.protocol.query_results import ToolShown
+from coderelay.tools.mcp.mcp_tool import tool_names
 from coderelay.tools.mcp.restarting_server import ServerLimits
 from coderelay.tools.mcp.server_status_and_prompt_text import ServerStatuses
-from coderelay.tools.mcp.tool_names import tool_names
 from tests.hooks.hook_scripts import hook
 from tests.hooks.hook_scripts import script as program
 from tests.house import InHouse, house

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from coderelay.tools.mcp.mcp_tool import tool_names
 from coderelay.tools.mcp.parameter_schema import parameters_of
-from coderelay.tools.mcp.tool_names import tool_names
 
 PLAIN = {
     ("github", "create_issue"): "mcp__github__create_issue",

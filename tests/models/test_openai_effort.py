@@ -3,7 +3,7 @@
 import pytest
 
 from coderelay.models.model_card import Card
-from coderelay.models.reasoning_effort import effort
+from coderelay.models.reasoning_effort_and_images import effort
 from coderelay.protocol.session_setting_values import Think
 
 

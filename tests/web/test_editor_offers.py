@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.client.lent_resource_types import Lent, LentServer
+from coderelay.client.client import Lent, LentServer
 from coderelay.protocol.ids import SessionId
 from tests.house import story
 from tests.model_server import says, script

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from coderelay.client.lent_resource_types import LentServer
+from coderelay.client.client import LentServer
 from coderelay.host.folder_config import FolderConfigs
 from coderelay.host.mcp_servers_interface import NoServers, Servers
 from coderelay.host.resources_lent_by_clients import ServerDescription

@@ -1,11 +1,10 @@
 """The contract between surfaces and sessions: commands in, values and events out."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from msgspec import Struct
 
-from coderelay.client.lent_resource_types import Lent
 from coderelay.protocol.commands import Command, Outcome
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import SessionId
@@ -34,6 +33,35 @@ NO_CAPABILITIES = Capabilities()
 AT_THE_MACHINE = Capabilities(shell=True, all_commands=True)
 """For a person who could run anything on this machine anyway."""
 EDITOR = Capabilities(editor_commands=True)
+
+
+if TYPE_CHECKING:
+    from coderelay.workspace.files.disk_or_editor_files import Editor
+
+
+class LentServer(Struct, frozen=True):
+    """An MCP server of a client: a program to start, or an address. Unlike in the configuration, `${NAME}` in its
+    values stands for itself. The values may be secrets, and so may arguments."""
+
+    literal: ClassVar[bool] = True
+
+    command: str | None = None
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = {}
+    url: str | None = None
+    headers: Mapping[str, str] = {}
+
+    def __repr__(self) -> str:
+        return f"LentServer({self.command or 'an address'}, env={[*self.env]}, headers={[*self.headers]})"
+
+
+class Lent(Struct, frozen=True):
+    """The `editor` has unsaved text. A person is asked before one of the `servers` is started or one of the `folders`
+    is used."""
+
+    editor: "Editor | None" = None
+    servers: Mapping[str, LentServer] = {}
+    folders: tuple[str, ...] = ()
 
 
 class Client(Protocol):
@@ -79,3 +107,6 @@ class Client(Protocol):
     def key_value_store(self, name: str) -> KeyValueStore:
         """The durable entries that a surface keeps for itself under this name, in no session's log."""
         ...
+
+
+NOTHING_LENT = Lent()

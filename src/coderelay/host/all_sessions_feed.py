@@ -7,8 +7,8 @@ import logging
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 
+from coderelay.host.ask_deadlines import UnattendedDeadlines
 from coderelay.host.loaded_session_cache import LoadedSessionCache
-from coderelay.host.unattended_deadlines import UnattendedDeadlines
 from coderelay.protocol.errors import StoreDamaged
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import APPROVALS, SessionId

@@ -11,6 +11,9 @@ from coderelay.host.loaded_session import LoadedSession
 from coderelay.protocol.asks import Ask, By, Deny, DenyAndStop
 from coderelay.protocol.commands import AnswerAsk
 from coderelay.protocol.errors import UnknownSession
+from coderelay.protocol.events import AnyEvent, asks_in
+from coderelay.protocol.ids import SessionId
+from coderelay.protocol.projected_rows import Summary
 from coderelay.session import decide
 from coderelay.session.state import State
 
@@ -44,3 +47,39 @@ async def _expire(loaded: LoadedSession, ask: Ask, now: int, send: "Send") -> No
             await send(AnswerAsk(session=loaded.session, ask=ask.id, decision=DenyAndStop(), by=NOBODY))
         case "park":
             await loaded.append(lambda state: decide.park(state, ask.id, now))
+
+
+GRACE_MS = 1000
+"""How long those go first who attend the session."""
+
+
+class UnattendedDeadlines:
+    def __init__(self) -> None:
+        self._times: dict[SessionId, set[int]] = {}
+        self._first: int | None = None
+
+    def see_row(self, row: Summary) -> None:
+        """Take the deadlines of a session that waits already."""
+        for ask in row.asks:
+            self._add(row.id, ask.deadline)
+
+    def see(self, session: SessionId, event: AnyEvent) -> None:
+        """Take the deadlines of the asks that an event opens. What becomes of them is looked up when they are due."""
+        for ask in asks_in(event):
+            self._add(session, ask.deadline)
+
+    def take_due(self, now: int) -> list[SessionId]:
+        """The sessions with a deadline that has passed some time ago, each time once."""
+        if self._first is None or now < self._first + GRACE_MS:
+            return []
+        due = [session for session, times in self._times.items() if min(times) + GRACE_MS <= now]
+        for session in due:
+            if later := {time for time in self._times.pop(session) if time + GRACE_MS > now}:
+                self._times[session] = later
+        self._first = min(map(min, self._times.values()), default=None)
+        return due
+
+    def _add(self, session: SessionId, deadline: int | None) -> None:
+        if deadline is not None:
+            self._times.setdefault(session, set()).add(deadline)
+            self._first = deadline if self._first is None else min(self._first, deadline)

@@ -4,8 +4,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from coderelay.client.client import Capabilities
-from coderelay.client.lent_resource_types import Lent
+from coderelay.client.client import Capabilities, Lent
 from coderelay.protocol.commands import Command, Outcome
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import SessionId

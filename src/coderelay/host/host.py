@@ -6,18 +6,16 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec.structs import replace
 
-from coderelay.client.client import NO_CAPABILITIES, Capabilities
-from coderelay.client.lent_resource_types import Lent
+from coderelay.client.client import NO_CAPABILITIES, Capabilities, Lent
 from coderelay.host import can_run
 from coderelay.host.ask_queries import answer_ask_query, permissions_open
 from coderelay.host.client_with_capabilities import Connection
 from coderelay.host.host_context import HostContext
 from coderelay.host.loaded_session import LoadedSession
 from coderelay.host.session_command_dispatch import answer, carry_out
-from coderelay.host.session_family import children_of, waits_for
 from coderelay.host.session_feed import Feed
 from coderelay.host.session_json_export import write_session_file
-from coderelay.host.session_list import without_children
+from coderelay.host.session_lists_and_families import children_of, waits_for, without_children
 from coderelay.host.worker_supervisor import WorkerSupervisor
 from coderelay.policy.remembered_approvals import ANY_MACHINE, approval_of
 from coderelay.protocol.asks import Allow, Approval, DenyAndStop, PermissionAsk
@@ -138,7 +136,7 @@ class Host:
                 await write_session_file(loaded, self.context.agents)
             return Unchanged(loaded.state.head)
         if isinstance(command, ForkSession):
-            from coderelay.host.session_fork import fork_session  # imported late: sessions are seldom forked
+            from coderelay.host.session_fork_and_move import fork_session  # imported late: sessions are seldom forked
 
             return await fork_session(loaded, command, self.context)
         if isinstance(command, SetSetting | TrustFolder):
@@ -297,7 +295,7 @@ class Host:
         return Undone(event.restored, event.removed, event.conflicts, loaded.state.head)
 
     async def _move(self, loaded: LoadedSession, command: MoveSession) -> Outcome:
-        from coderelay.host.session_machine_move import move_here  # imported late: sessions seldom move
+        from coderelay.host.session_fork_and_move import move_here  # imported late: sessions seldom move
 
         outcome = await move_here(loaded, command, self.context)
         self._supervisor.wake(loaded)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from coderelay.client.lent_resource_types import NOTHING_LENT, Lent, LentServer
+from coderelay.client.client import NOTHING_LENT, Lent, LentServer
 from coderelay.protocol.asks import OfferAsk
 from coderelay.protocol.ids import SessionId, new_ask_id
 from coderelay.protocol.query_results import ServerRow

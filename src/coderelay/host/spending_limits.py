@@ -2,7 +2,7 @@
 
 from coderelay.host.folder_config import FolderConfigs
 from coderelay.host.loaded_session_cache import LoadedSessionCache
-from coderelay.host.session_family import family_of
+from coderelay.host.session_lists_and_families import family_of
 from coderelay.protocol.asks import BudgetAsk
 from coderelay.protocol.ids import new_ask_id
 from coderelay.protocol.projected_rows import Summary, day_of

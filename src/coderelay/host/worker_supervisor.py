@@ -11,13 +11,12 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
-from coderelay.host.ask_deadlines import expire
+from coderelay.host.ask_deadlines import UnattendedDeadlines, expire
 from coderelay.host.can_run import may_claim
 from coderelay.host.host_context import HostContext, Send
 from coderelay.host.loaded_session import FollowerOfAll, LoadedSession
 from coderelay.host.session_worker import Worker
 from coderelay.host.supervised_sessions_index import SupervisedSessions
-from coderelay.host.unattended_deadlines import UnattendedDeadlines
 from coderelay.protocol.errors import StoreDamaged, StoreFailed
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.wall_clock import now as wall_clock

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from coderelay.models.encoded_history_cache import EncodedHistory
-from coderelay.models.image_removal import without_images
+from coderelay.models.reasoning_effort_and_images import without_images
 from coderelay.protocol.calls import Call
 from coderelay.protocol.message_content import Image, Seal, Text, Thinking
 from coderelay.session.model_messages import AssistantMessage, Message, ToolMessage, UserMessage

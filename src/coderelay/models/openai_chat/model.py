@@ -8,11 +8,10 @@ import msgspec
 
 from coderelay.models.api_client import ApiClient
 from coderelay.models.encoded_history_cache import EncodedHistory
-from coderelay.models.image_removal import without_images
 from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece
 from coderelay.models.model_card import Card
 from coderelay.models.openai_chat.stream_decoder import GOES_BACK, ChatAnswer
-from coderelay.models.reasoning_effort import effort
+from coderelay.models.reasoning_effort_and_images import effort, without_images
 from coderelay.session.model_messages import Message, ToolMessage
 from coderelay.session.openai_chat_format import openai_message, openai_tool, with_images_placed
 

@@ -8,12 +8,11 @@ import msgspec
 
 from coderelay.models.api_client import ApiClient
 from coderelay.models.encoded_history_cache import EncodedHistory
-from coderelay.models.image_removal import without_images
 from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece
 from coderelay.models.model_card import Card
 from coderelay.models.openai_responses.input_encoder import items, tool
 from coderelay.models.openai_responses.stream_decoder import ResponsesAnswer
-from coderelay.models.reasoning_effort import effort
+from coderelay.models.reasoning_effort_and_images import effort, without_images
 from coderelay.session.model_messages import Message
 
 _encode = msgspec.json.Encoder().encode

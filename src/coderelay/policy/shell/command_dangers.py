@@ -23,7 +23,7 @@ from coderelay.policy.shell.possible_commands import (
     WrittenFile,
     walk,
 )
-from coderelay.policy.shell.programs.destructive_uses import DISK
+from coderelay.policy.shell.programs.dangerous_and_network_programs import DISK
 from coderelay.policy.shell.programs.program_table import base_name, find_program
 from coderelay.protocol.secret_paths import secret_in_text
 from coderelay.protocol.translatable import say

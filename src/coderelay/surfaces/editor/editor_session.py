@@ -7,10 +7,9 @@ from contextlib import aclosing
 
 from coderelay.acp.request_params import NOT_FOUND, ContentBlock
 from coderelay.acp.update_payloads import Fields, chunk, text_block, usage
-from coderelay.client.client import Client
+from coderelay.client.client import Client, Lent, LentServer
 from coderelay.client.follow_with_subagents import join_family
 from coderelay.client.i18n import error_in_words, localize, retell, t
-from coderelay.client.lent_resource_types import Lent, LentServer
 from coderelay.client.slash_commands import COMMANDS, names_for, remote_command, run_remote_command
 from coderelay.client.slash_results import ChangedFiles, RewoundTurns, SwitchedSession
 from coderelay.client.typed_line import PromptToSend, Slash

@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from coderelay.acp.request_params import NewSession, WantedSettings
 from coderelay.acp.update_payloads import Fields
+from coderelay.client.client import LentServer
 from coderelay.client.i18n import t
-from coderelay.client.lent_resource_types import LentServer
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.modes import freer_mode, mode_called, stricter_mode
 from coderelay.protocol.session_setting_values import Mode

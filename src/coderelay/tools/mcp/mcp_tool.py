@@ -1,7 +1,11 @@
-"""MCP tools as the agent calls them, and the conversion of a server's answer to the outcome of a call."""
+"""MCP tools as the agent calls them: their names, and a server's answer as the outcome of a call."""
 
+import re
 from base64 import b64decode, b64encode
+from collections import Counter
+from collections.abc import Sequence
 from hashlib import sha256
+from itertools import count
 from typing import Any
 
 import msgspec
@@ -16,7 +20,6 @@ from coderelay.protocol.translatable import join_texts, say
 from coderelay.tools.mcp.protocol_types import CallResult, ContentPart, ListedTool, ResourceContent
 from coderelay.tools.mcp.restarting_server import McpServer
 from coderelay.tools.mcp.server_transport_interface import ServerFailed, ServerRefused
-from coderelay.tools.mcp.tool_names import plain_name
 from coderelay.tools.read import MOST_BYTES, image_kind
 from coderelay.tools.toolbox import shortened
 from coderelay.workspace.workspace import Workspace
@@ -146,3 +149,36 @@ def _shown(arguments: Object) -> str:
         return text
     mark = sha256(text.encode()).hexdigest()[:16]
     return f"{text[:_SHOWN_ARGUMENTS]}… ({len(text)} characters, sha256 {mark})"
+
+
+_MOST = 64
+_MARK = 8
+_ODD = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+def tool_names(tools: Sequence[tuple[str, str]]) -> list[str]:
+    """The names for pairs of server and tool. Names that are too long, equal, or different in case alone (which rules
+    ignore) get a suffix that depends on nothing but the pair; or another suffix if somebody made up that one."""
+    names = [plain_name(server, tool) for server, tool in tools]
+    for times in count():
+        taken = Counter(name.lower() for name in names)
+        again = [taken[name.lower()] > 1 or len(name) > _MOST for name in names]
+        if not any(again):
+            break
+        names = [
+            _marked(plain_name(*pair), pair, times) if marked else name
+            for name, pair, marked in zip(names, tools, again, strict=True)
+        ]
+    return names
+
+
+def plain_name(server: str, tool: str) -> str:
+    """The name without a suffix. Two underscores end the name of the server, so that a rule for one server never
+    means another."""
+    short = re.sub("_+", "_", _ODD.sub("_", server)).strip("_") or "server"
+    return f"mcp__{short}__{_ODD.sub('_', tool) or 'tool'}"
+
+
+def _marked(name: str, pair: tuple[str, str], times: int) -> str:
+    mark = sha256("\0".join([*pair, *["again"] * times]).encode(errors="replace")).hexdigest()[:_MARK]
+    return f"{name[: _MOST - _MARK - 1]}_{mark}"

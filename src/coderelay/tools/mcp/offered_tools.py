@@ -7,11 +7,10 @@ from typing import Any
 import msgspec
 
 from coderelay.protocol.translatable import say
-from coderelay.tools.mcp.mcp_tool import DESCRIPTION_CHARS, McpTool
+from coderelay.tools.mcp.mcp_tool import DESCRIPTION_CHARS, McpTool, tool_names
 from coderelay.tools.mcp.parameter_schema import parameters_of
 from coderelay.tools.mcp.protocol_types import ListedTool
 from coderelay.tools.mcp.restarting_server import McpServer
-from coderelay.tools.mcp.tool_names import tool_names
 
 _MOST_TOOLS = 100
 _MOST_BYTES = 200_000

@@ -1,14 +1,18 @@
-"""Programs that remove or change things beyond the workspace, or use the network."""
+"""Programs that change things beyond the workspace or use the network, and which uses of them destroy a machine."""
 
-from coderelay.policy.shell.programs.destructive_uses import (
-    copies_to_disk,
-    names_disk,
-    reaches_all_files,
-    removes_all_files,
-    shreds,
-)
+import re
+from collections.abc import Sequence
+
 from coderelay.policy.shell.programs.program_spec import EVERY_USE, Program
 
+ROOT_OR_HOME = re.compile(
+    r"""(?:/+|/+\*|~|~/|~/\*|\$\{?HOME\}?/?|\$\{?HOME\}?/\*|/\.|/\.\*|/\.\.|
+    /(?:bin|boot|dev|etc|home|lib|lib64|opt|proc|root|run|sbin|srv|sys|usr|var|Users|System|Library)/?\*?)""",
+    re.VERBOSE,
+)
+DISK = re.compile(r"/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|mapper/|dm-)\w*")
+_DESTROYS = "it destroys the machine or the home folder"
+_OVERWRITES = "it overwrites a disk"
 _IMAGES = frozenset(("pull", "push", "login", "build"))
 _ONLINE = (
     "sftp", "ftp", "telnet", "ping", "dig", "nslookup", "apt", "apt-get", "dnf", "yum", "apk", "brew", "aws",
@@ -19,6 +23,37 @@ _NAME_HOSTS = (
     "ssh-keyscan", "lftp", "http", "https", "xh", "openssl", "psql", "pg_dump", "mysql", "mysqldump", "redis-cli",
     "mongosh", "rclone", "websocat", "grpcurl",
 )  # fmt: skip
+
+
+def reaches_all_files(words: Sequence[str]) -> str | None:
+    """Of a program that changes or removes whole folders if an option says so."""
+    letters = "".join(each[1:] for each in words if re.fullmatch(r"-[A-Za-z]+", each))
+    deep = "r" in letters or "R" in letters or "--recursive" in words
+    return _DESTROYS if deep and any(map(ROOT_OR_HOME.fullmatch, words)) else None
+
+
+def removes_all_files(words: Sequence[str]) -> str | None:
+    if "--no-preserve-root" in words:
+        return "it deletes everything on the machine"
+    return reaches_all_files(words)
+
+
+def finds_and_removes_all_files(words: Sequence[str]) -> str | None:
+    return _DESTROYS if "-delete" in words and len(words) == 2 and ROOT_OR_HOME.fullmatch(words[0]) else None
+
+
+def names_disk(words: Sequence[str]) -> str | None:
+    return _OVERWRITES if any(map(DISK.match, words)) else None
+
+
+def shreds(words: Sequence[str]) -> str | None:
+    return reaches_all_files(words) or names_disk(words)
+
+
+def copies_to_disk(words: Sequence[str]) -> str | None:
+    return _OVERWRITES if any(each.startswith("of=") and DISK.match(each[3:]) for each in words) else None
+
+
 SYSTEM_PROGRAMS: dict[str, Program] = {
     "rm": Program(danger="it removes files", find_destruction=removes_all_files),
     "unlink": Program(danger="it removes files"),

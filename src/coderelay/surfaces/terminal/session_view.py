@@ -9,12 +9,11 @@ from msgspec.structs import replace
 
 from coderelay.client.ask_view import headline
 from coderelay.client.client import Client
-from coderelay.client.commands.modes_permissions_trust import permissions_here
 from coderelay.client.follow_with_subagents import join_family
 from coderelay.client.i18n import t
 from coderelay.protocol.asks import Answers, By, Decision
 from coderelay.protocol.commands import AnswerAsk, Answered
-from coderelay.protocol.errors import BadInput, CoderError
+from coderelay.protocol.errors import BadInput, CannotRun, CoderError
 from coderelay.protocol.events import (
     BackgroundEnded,
     HistoryCleared,
@@ -29,7 +28,7 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import AskId, SessionId
 from coderelay.protocol.live_updates import Live
 from coderelay.protocol.projected_rows import Summary
-from coderelay.protocol.queries import ListChildren, ListPrompts, ShowContext, ShowSession
+from coderelay.protocol.queries import ListChildren, ListPrompts, ShowContext, ShowPermissions, ShowSession
 from coderelay.protocol.query_results import PermissionsShown
 from coderelay.surfaces.terminal.ask_and_prompt_queues import (
     AskQueue,
@@ -263,8 +262,8 @@ class SessionView:
         """The permissions, or None if the configuration is invalid or on another machine: the error is reported when
         something runs."""
         try:
-            return await permissions_here(self._client, self.session)
-        except BadInput:
+            return await self._client.get(ShowPermissions(self.session))
+        except (BadInput, CannotRun):
             return None
 
     async def _tokens(self, row: Summary) -> int:

@@ -199,7 +199,7 @@ def test_x08_a_text_answers_the_open_question(tmp_path: Path):
         start(page, "story:question", at.folder)
         expect(ask_card(page)).to_be_visible()
         page.get_by_label("Message", exact=True).fill("DuckDB")
-        page.get_by_role("button", name="Answer with this").click()
+        page.get_by_role("button", name="Send as the answer").click()
         expect(conversation(page).get_by_text(re.compile("You said .*DuckDB", re.DOTALL))).to_be_visible()
 
 

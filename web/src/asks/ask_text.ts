@@ -23,7 +23,7 @@ export function permissionQuestion(ask: AskRequest): string {
   if (ask.url) return t("Open this address?");
   if (ask.diff || ask.permissionType === "write") return t("Make this change?");
   if (ask.toolName === "Read") return t("Read this file?");
-  return t("Use {tool}?", { tool: ask.toolName });
+  return t("Allow {tool}?", { tool: ask.toolName });
 }
 
 const VIAS: Record<string, () => string> = {

@@ -124,7 +124,7 @@ export const Composer = memo(function Composer({ row, queue, question }: { row: 
           <span className="flex-1" />
           {question && text.trim() && (
             <button type="button" className="button plain h-8 px-2" onClick={answerWithText}>
-              {t("Answer with this")}
+              {t("Send as the answer")}
             </button>
           )}
           {isRunning && canSend && enter === "queue" && (
@@ -162,11 +162,11 @@ function placeholder(enter: Enter): string {
     case "steer":
       return t("Write a message; it is read at the next step");
     case "stop":
-      return t("Enter stops it");
+      return t("Enter stops the turn");
     case "nothing":
       return t("It is working …");
     case "queue":
-      return t("Write the next message; it waits its turn");
+      return t("Write the next message; it is sent after this turn");
   }
 }
 

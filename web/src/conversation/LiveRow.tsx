@@ -53,9 +53,9 @@ function WaitingForHost({ row }: { row: SessionRow }) {
   return (
     <p role="status" className="flex flex-wrap items-center gap-x-2 py-2 text-sm text-warn">
       <span className="status-dot waiting" />
-      {t("Waiting for a host: {reason}", { reason: inLanguage(row.waiting ?? "", row.retold) })}
+      {t("Not running: {reason}", { reason: inLanguage(row.waiting ?? "", row.retold) })}
       <button type="button" className="underline underline-offset-2" onClick={goOn}>
-        {t("Go on here")}
+        {t("Continue here")}
       </button>
     </p>
   );

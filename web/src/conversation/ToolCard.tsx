@@ -97,7 +97,7 @@ function Body({ tool, name }: { tool: ToolItem; name: string }) {
         </div>
       )}
       {tool.output && <Output text={tool.output} name={`${name}/live`} live />}
-      {tool.isUnknown && <p className="mt-1 text-sm text-warn">{t("The process that ran it went away. It may have run; look before it is repeated.")}</p>}
+      {tool.isUnknown && <p className="mt-1 text-sm text-warn">{t("The process that ran this call ended. The call may have run; check before you repeat it.")}</p>}
       {tool.result && !isQuiet && !tool.isUnknown && <Output text={tool.result} name={name} isError={tool.status === "error"} />}
     </>
   );

@@ -6,7 +6,7 @@ export function sessionState(session: Session): { dot: string; label: string } {
   if (openAsks(session) > 0) return { dot: "waiting", label: t("Waiting for you") };
   switch (session.row.status) {
     case "running":
-      if (session.row.waiting) return { dot: "waiting", label: t("Waiting for a host") };
+      if (session.row.waiting) return { dot: "waiting", label: t("Not running") };
       return { dot: "running", label: t("Running") };
     case "completed":
       return { dot: "good", label: t("Done") };

@@ -98,7 +98,7 @@ async def test_d17_x25_a_stop_and_an_end_at_the_same_time_are_one_end(tmp_path: 
 
 
 @story
-async def test_d17_one_that_somebody_took_for_gone_is_ended(tmp_path: Path) -> None:
+async def test_d17_background_command_recorded_as_gone_is_stopped(tmp_path: Path) -> None:
     """As another process would that found no lock of ours: what the log says is made true."""
     steps = [proposes(in_background(RUNS)), says("started")]
     async with house(tmp_path, script(*steps), build=HastyHouse) as coder:

@@ -65,7 +65,7 @@ async def test_d17_a_stop_leaves_nothing_and_may_come_twice(tmp_path: Path) -> N
 
 
 @story
-async def test_d17_one_that_could_not_begin_says_so_at_its_end(tmp_path: Path) -> None:
+async def test_d17_background_command_that_cannot_start_reports_it_when_it_ends(tmp_path: Path) -> None:
     async with opened() as processes:
         running = await processes.start(["/no/such/program"], cwd=str(tmp_path), env={})
         assert await running.wait(PATIENCE)

@@ -66,7 +66,7 @@ async def test_d17_a_server_in_the_background_answers_the_next_command(tmp_path:
 
 @pytest.mark.quick
 @story
-async def test_d17_one_that_fails_at_once_is_told_at_once(tmp_path: Path) -> None:
+async def test_d17_background_command_that_fails_immediately_is_reported_in_its_result(tmp_path: Path) -> None:
     steps = [
         proposes(in_background("echo no such port; exit 3")),
         proposes(in_background("echo done")),
@@ -114,7 +114,7 @@ async def test_d17_each_look_shows_what_is_new_and_the_last_one_how_it_ended(tmp
 
 
 @story
-async def test_d17_a_number_that_is_none_names_those_that_run(tmp_path: Path) -> None:
+async def test_d17_unknown_background_number_lists_the_running_commands(tmp_path: Path) -> None:
     steps = [
         proposes(output_of("1"), stop_of("7")),
         proposes(in_background(RUNS)),
@@ -136,7 +136,7 @@ async def test_d17_a_number_that_is_none_names_those_that_run(tmp_path: Path) ->
 
 
 @story
-async def test_d23_it_takes_the_same_road_as_any_command(tmp_path: Path) -> None:
+async def test_d23_background_command_is_judged_like_any_command(tmp_path: Path) -> None:
     """Asked about with the same need, and denied it does not run. To look and to stop needs no asking."""
     steps = [proposes(in_background(RUNS)), proposes(in_background(RUNS)), proposes(output_of("1")), says("ok")]
     async with house(tmp_path, script(*steps), build=HastyHouse) as coder:

@@ -97,7 +97,7 @@ WORKING = ["message.added:2", "tool.ran:1", "call.ended:1", "message.added:3", "
 
 
 @pytest.mark.parametrize("arrow", [f"{side}:{each}" for each in BEGINNING + WORKING for side in ("before", "after")])
-def test_killed_on_the_way(journey: ChildJourney, arrow: str) -> None:
+def test_parent_killed_at_each_step_of_a_task(journey: ChildJourney, arrow: str) -> None:
     """A child that has not begun may do so later; one that was cut off is stopped; one that has ended has ended."""
     journey.let_go()
     assert journey.run("-p", "first now", CODER_CRASH=arrow) == -9

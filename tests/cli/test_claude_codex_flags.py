@@ -130,7 +130,7 @@ def test_r_alone_lets_the_person_pick(serve: Serve, coder_on: CoderOn) -> None:
         terminal.wait_until(lambda seen: f"session {session}" in seen.all_text, "the session")
     for arguments in (["-p", "x", "-r"], ["-r"]):
         ran = coder.run(*arguments)
-        assert (ran.code, "--resume needs a session ID here" in ran.err) == (2, True), arguments
+        assert (ran.code, "--resume needs a session ID if" in ran.err) == (2, True), arguments
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_verbose_shows_progress_beside_json(serve: Serve, coder_on: CoderOn) -> 
         (["-p", "x", "--output-fromat", "json"], "Did you mean --output-format?"),
         (
             ["-c", "model=gpt-5", "-p", "x"],
-            "-c continues the newest session; 'model=gpt-5' is no prompt\nUse --model NAME.",
+            "-c continues the newest session and takes no setting such as 'model=gpt-5'\nUse --model NAME.",
         ),
         (
             ["exec", "--json", "fix the tests"],

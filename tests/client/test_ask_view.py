@@ -142,7 +142,7 @@ def test_several_questions_take_one_text_each() -> None:
     ask = question(NAME, COLOUR, SEVERAL)
     assert answered(ask, "relay", "2", "1,3") == ["relay", "Light Blue", "Red, Green"]
     for texts in ([], ["relay"], ["relay", "2"], ["relay", "2", "1", "3"]):
-        with pytest.raises(BadInput, match=f"3 questions need 3 answers, not {len(texts)}"):
+        with pytest.raises(BadInput, match=f"there are 3 questions; give 3 answers, not {len(texts)}"):
             parse_answer(ask, texts)
 
 

@@ -254,7 +254,10 @@ async def test_c27_a_session_whose_folder_is_gone_is_shown_and_says_so(tmp_path:
         await coder.create("default")
         gone.rmdir()
         moved = await Typist(coder).moves(f"/resume {lost}")
-        assert moved.told.splitlines()[-1] == f"(this session cannot continue here: its folder {gone} does not exist)"
+        assert (
+            moved.told.splitlines()[-1]
+            == f"(this process cannot continue the session: its folder {gone} does not exist)"
+        )
 
 
 @pytest.mark.quick

@@ -96,7 +96,7 @@ def test_c47_where_nothing_can_be_written_it_is_only_said(places: Places) -> Non
     assert remember_model(str(places.folder), "a:b") is not None
 
 
-def test_c47_a_name_that_is_no_text_is_only_said(places: Places) -> None:
+def test_c47_model_name_with_invalid_unicode_is_reported(places: Places) -> None:
     said = remember_model(str(places.folder), "a:\udcff")
     assert said is not None
     assert os.listdir(places.folder_file.parent) == []

@@ -127,7 +127,7 @@ async def test_a_server_that_keeps_us_waiting_is_left_alone(talk: Talk) -> None:
 
 
 @in_loop
-async def test_nobody_there_is_nobody_found() -> None:
+async def test_no_model_server_is_detected_if_none_answers() -> None:
     assert await _find() == []
 
 

@@ -110,7 +110,7 @@ def test_a_list_that_is_not_simple_is_complained_about(value: str) -> None:
 
 
 @pytest.mark.parametrize(("value", "flag"), [("true", True), ("Yes", True), ("false", False), ("", False)])
-def test_flags(value: str, flag: bool) -> None:
+def test_front_matter_booleans(value: str, flag: bool) -> None:
     assert read_front_matter(head(f"f: {value}")).flag("f") is flag
     with pytest.raises(BadInput, match="must be true or false"):
         read_front_matter(head("f: perhaps")).flag("f")

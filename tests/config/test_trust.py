@@ -104,7 +104,7 @@ def test_x36_trust_is_for_one_real_folder(places: Places, tmp_path: Path) -> Non
 def test_x36_only_what_was_seen_is_trusted(places: Places) -> None:
     seen = settings_needing_trust(str(places.home), str(places.write(folder=LOOSE).folder))
     places.write(folder=LOOSE | {"hooks": {"Stop": ["evil"]}})
-    with pytest.raises(BadInput, match="was changed just now"):
+    with pytest.raises(BadInput, match="was changed since it was shown"):
         trust(str(places.home), str(places.folder), seen)
     assert not (places.home / "trust.json").exists()
 

@@ -46,7 +46,7 @@ def test_an_owner_that_wakes_after_another_took_over_says_so_in_a_line(journey: 
     first.send(signal.SIGCONT)
     assert first.process.stderr is not None
     told = next(line for line in iter(first.process.stderr.readline, "") if not line.startswith(("• ", "  ")))
-    assert told == "coder: another process took over this session\n"
+    assert told == "coder: another process continues this session, because this one did not respond\n"
     second.send(signal.SIGCONT)
     assert journey.finish(second) == 0
     ran = first.wait()

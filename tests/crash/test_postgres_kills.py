@@ -61,7 +61,7 @@ def journey(tmp_path: Path, database: str) -> Generator[TeamJourney]:
 
 
 @pytest.mark.parametrize("arrow", ARROWS)
-def test_x25_killed_at_an_arrow_and_carried_on(journey: TeamJourney, arrow: str) -> None:
+def test_x25_killed_between_two_steps_of_a_turn_and_continued(journey: TeamJourney, arrow: str) -> None:
     assert journey.run("-p", "do first", CODER_CRASH=arrow) == -9
     journey.carry_on()
     journey.check()

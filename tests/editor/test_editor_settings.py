@@ -45,8 +45,8 @@ async def test_x45_the_settings_of_a_new_session_count_up_to_max_mode(coder_on: 
         ended = await line.ask(2, "session/prompt", sessionId=session, prompt=[{"type": "text", "text": "go"}])
         assert ended["result"] == {"stopReason": "max_turn_requests"}
         told = "".join(line.texts("agent_message_chunk"))
-        assert "not used: system_prompt, hooks." in told.replace("\n", " ")
-        assert "The mode is auto-edit and not yolo." in told
+        assert "have no effect: system_prompt, hooks." in told.replace("\n", " ")
+        assert "The mode is auto-edit, because yolo is not allowed to this client." in told
         wrong = await line.ask(
             3, "session/new", cwd=str(coder.cwd), mcpServers=[], settings={"permission_mode": "free"}
         )

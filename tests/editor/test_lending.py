@@ -94,7 +94,7 @@ async def test_another_process_that_runs_the_turn_does_not_see_unsaved_text(
             gate = await asyncio.to_thread(open, folder / "gate", "w")  # the command has begun to read
         await opened.agent.load_session(cwd=str(folder), session_id=listed[0].session_id, mcp_servers=[])
         told = await screen.until("agent_message_chunk")
-        assert "does not see changes that are not saved" in told["content"]["text"]
+        assert "does not see unsaved changes" in told["content"]["text"]
         gate.close()
         assert (await asyncio.to_thread(other.wait)).code == 0
     assert "on disk" in json.dumps(server.requests[2]["messages"])

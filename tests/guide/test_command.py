@@ -85,7 +85,7 @@ def test_b36_x41_a_key_from_another_programs_file_is_not_seen_by_commands(coder:
 
 
 @pytest.mark.parametrize("arrow", ARROWS)
-def test_x25_killed_at_an_arrow_and_carried_on(coder: Coder, arrow: str) -> None:
+def test_x25_killed_between_two_steps_of_a_turn_and_continued(coder: Coder, arrow: str) -> None:
     """What had begun when the process died is not done again, and it is said that nobody knows what became of it."""
     killed = _run(coder, "create file a.txt with hello", env={"CODER_CRASH": arrow})
     assert killed.code == -9

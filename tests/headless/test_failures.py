@@ -42,7 +42,7 @@ def test_a_prompt_that_failed_for_want_of_a_lock_was_done_twice_when_sent_again(
     owners.write_text("in the way")
     failed = coder.run(*PROMPT, "--continue")
     assert failed.code == 1
-    assert "cannot keep a lock in" in failed.err
+    assert "cannot lock a file in" in failed.err
     assert the_session(coder).get("queued", 0) == 0
     owners.unlink()
     assert coder.run(*PROMPT, "--continue").code == 0

@@ -91,7 +91,7 @@ def test_x04_parked_names_the_session_and_the_asks(serve: Serve, coder_on: Coder
     ]
     first, second = (each["ask"]["id"] for each in asks)
     assert ran.err == (
-        "coder: parked: a question or permission request is open\n"
+        "coder: paused: a question or permission request is open\n"
         f"  {first}  write: a.txt\n  {second}  bash: touch c\n"
         f"Answer with: coder answer {first} allow|deny|stop|TEXT\nsession {raw['session_id']}\n"
     )

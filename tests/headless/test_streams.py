@@ -286,7 +286,7 @@ def test_x04_a_model_steered_the_terminal_by_its_answer(serve: Serve, coder_on: 
 
 
 @pytest.mark.parametrize("form", ["json", "stream-json"])
-def test_a_model_steered_the_terminal_by_json(serve: Serve, coder_on: CoderOn, form: str) -> None:
+def test_json_output_let_escape_sequences_through_to_the_terminal(serve: Serve, coder_on: CoderOn, form: str) -> None:
     with terminal(coder_on(serve(script(says(HOSTILE)))), "-p", "go", "--output", form) as screen:
         assert screen.wait() == 0
         assert not set("\x1b\x07\x9b\u202e\u200b") & set(screen.text)

@@ -123,7 +123,7 @@ def test_a26_what_a_hook_approves_is_asked_about_and_denied_as_before(
             (ask,) = await coder.asks()
             assert await verdicts(coder) == [
                 ("ask", "write changes files (default mode)"),
-                ("deny", "a rule denies rm"),
+                ("deny", "denied by the rule rm"),
             ]
             await coder.answer(ask, Deny())
             await coder.ended()
@@ -193,7 +193,9 @@ async def test_a26_the_strictest_of_several_hooks_counts(tmp_path: Path) -> None
         ('{"broken": \n{"decision": "block", "reason": "no"}', "no"),
     ],
 )
-def test_a26_a_clear_no_is_heard_whatever_stands_around_it(tmp_path: Path, output: str, reason: str) -> None:
+def test_a26_hook_denial_counts_even_if_the_rest_of_its_output_is_invalid(
+    tmp_path: Path, output: str, reason: str
+) -> None:
     (tmp_path / "said").write_text(output)
     configure(tmp_path, hook("PreToolUse", program(tmp_path, f"cat >/dev/null; cat {tmp_path / 'said'}")))
 

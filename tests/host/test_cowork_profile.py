@@ -203,7 +203,9 @@ async def test_people_are_told_honestly(tmp_path: Path) -> None:
         await create(coder, "default", ["Read"])
         shown = await coder.host.get(ShowPermissions(coder.session))
         assert [what for what, cell in shown.matrix if cell not in ("allow", "deny")] == []
-        told = "cowork (tools run without asking; allowed tools and ask rules are not enforced, denials are)"
+        told = (
+            "cowork (tools run without asking: the list of allowed tools and ask rules have no effect, deny rules do)"
+        )
         assert f"mode: default\nprofile: {told}\n" in permissions_in_words(shown)
         assert "tools: " not in permissions_in_words(shown)
         assert f"profile     {told}" in await status_in_words(coder.host, coder.session)

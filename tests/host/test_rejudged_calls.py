@@ -121,7 +121,7 @@ async def test_a_rule_that_denies_wins_over_an_answer_given_before(tmp_path: Pat
         await coder.answer(second)
         await coder.ended()
         ends = [in_english(each.event.outcome) for each in await coder.events() if isinstance(each.event, CallEnded)]
-        assert ends[0] == Denied("a rule denies echo")
+        assert ends[0] == Denied("denied by the rule echo")
         assert (effects(coder), (coder.folder / "b").exists()) == ([], True)
 
 

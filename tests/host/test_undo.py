@@ -317,7 +317,7 @@ async def test_c30_a_failed_turn_can_be_undone(tmp_path: Path) -> None:
 
 
 @story
-async def test_c30_a_steered_turn_is_undone_with_what_it_heard(tmp_path: Path) -> None:
+async def test_c30_undo_removes_prompts_that_joined_the_turn(tmp_path: Path) -> None:
     folder = repository(tmp_path)
     until_go = "while [ ! -e go ]; do sleep 0.01; done"
     steps = [proposes(write("b", "x"), bash(until_go)), says("done"), says("ok")]

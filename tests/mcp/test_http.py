@@ -86,7 +86,7 @@ def test_c32_a_call_that_something_on_the_way_gave_up_may_have_run(tmp_path: Pat
 
 
 @in_loop
-async def test_nobody_at_the_address(tmp_path: Path) -> None:
+async def test_unreachable_mcp_server_is_reported_as_refused(tmp_path: Path) -> None:
     async with http_double() as double:
         settings = remote(double)
     async with mcp_scene(tmp_path, settings=settings) as scene:

@@ -106,7 +106,7 @@ def _is_answer(message: bytes) -> bool:
         ({"code": 1, "message": {"odd": True}}, "refused: {'odd': True} (1)"),
     ],
 )
-def test_errors_in_whatever_form(error: Any, told: str) -> None:
+def test_mcp_errors_of_any_shape_are_reported(error: Any, told: str) -> None:
     with pytest.raises(ServerRefused) as refused:
         asyncio.run(asked([json.dumps({"id": 2, "error": error}).encode()]))
     assert refused.value.what == told
@@ -142,6 +142,6 @@ def test_a_line_that_is_lost_is_closed_without_being_asked(rubbish: bytes) -> No
 def test_a_server_that_asks_and_does_not_read_the_answers_is_lost(method: str) -> None:
     asks = [json.dumps({"jsonrpc": "2.0", "id": f"s{number}", "method": method}).encode() for number in range(17)]
     answer = b'{"jsonrpc":"2.0","id":2,"result":{"contents":[{"text":"a"}]}}'
-    with pytest.raises(ServerFailed, match="asked more than 16 times without reading what it was answered"):
+    with pytest.raises(ServerFailed, match="sent more than 16 requests without reading the answers"):
         asyncio.run(asked([*asks, answer]))
     assert asyncio.run(asked([*asks[1:], answer])) == ["a"]

@@ -124,7 +124,7 @@ async def test_bad_servers_leave_a_note_and_the_good_one_its_tools(tmp_path: Pat
             "MCP server dies ended with exit code 3; it said:\nno database to be found",
             "MCP server endless sent a message of more than 16 MiB",
             "MCP server floods sent more than 10000 messages that nobody asked for",
-            "MCP server future speaks version 2099-01-01 of the protocol, which we do not",
+            "MCP server future speaks version 2099-01-01 of the protocol, which coder does not support",
             "MCP server rubbish sends what are no messages",
         ]
         assert {name.split("__")[1] for name in scene.names} == {"good"}

@@ -78,7 +78,7 @@ def test_c21_a_server_that_lists_nothing_leaves_the_known_models_and_says_why(
     with listing(status, body) as (base_url, _):
         (shown,) = typed(tmp_path, folder, base_url, "/model")
     last = shown.splitlines()[-1]
-    assert last.startswith("(only known models: ")
+    assert last.startswith("(without the models that the server lists: ")
     assert why in last
     assert "openai:scripted" in shown
 
@@ -88,4 +88,6 @@ def test_c21_an_unreachable_server_leaves_the_known_models_and_says_why(tmp_path
         pass
     (shown,) = typed(tmp_path, folder, base_url, "/model")
     host = base_url.removeprefix("http://").removesuffix("/v1")
-    assert shown.splitlines()[-1].startswith(f"(only known models: the model server at {host} ")
+    assert shown.splitlines()[-1].startswith(
+        f"(without the models that the server lists: the model server at {host} "
+    )

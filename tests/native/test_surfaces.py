@@ -143,7 +143,7 @@ def test_a_call_that_was_written_as_text_stands_on_a_line_of_its_own(serve: Serv
 
 
 @pytest.mark.parametrize("form", ["text", "json", "stream-json"])
-def test_an_attempt_that_broke_off_is_no_part_of_what_is_printed(serve: Serve, coder_on: CoderOn, form: str) -> None:
+def test_text_of_a_failed_attempt_is_not_printed(serve: Serve, coder_on: CoderOn, form: str) -> None:
     coder = retrying(coder_on(serve(script(BROKEN, http_error(503, "busy"), says("four five")))))
     ran = coder.run("-p", "go", "--output", form)
     assert ran.code == 0

@@ -107,9 +107,11 @@ def test_a62_a_plan_is_kept_whole_and_named_by_its_first_line(workspace: Workspa
 
 
 @pytest.mark.parametrize("name", ["ask_user", "plan_exit"])
-def test_x37_neither_ever_runs(workspace: Workspace, name: str) -> None:
+def test_x37_question_and_plan_tools_never_run(workspace: Workspace, name: str) -> None:
     arguments = {"ask_user": {"questions": [{"question": "Why?"}]}, "plan_exit": {"plan": "think"}}[name]
-    assert asyncio.run(BOX.run(call(name, arguments), workspace)) == Failed("nobody was asked", "nobody was asked")
+    assert asyncio.run(BOX.run(call(name, arguments), workspace)) == Failed(
+        "the question was not shown to anybody", "the question was not shown to anybody"
+    )
 
 
 def agrees(schema: dict[str, Any], struct: type[Struct]) -> None:

@@ -257,7 +257,7 @@ def test_c32_a_denied_script_ran_through_the_front_door(tmp_path: Path) -> None:
     )
     said = {each: coder.run("permissions", "check", each).out for each in ("./denied.sh x", "sh link", "./other.sh")}
     assert said == {
-        "./denied.sh x": "deny: a rule denies ./denied.sh\n",
-        "sh link": "deny: a rule denies ./denied.sh\n",
+        "./denied.sh x": "deny: denied by the rule ./denied.sh\n",
+        "sh link": "deny: denied by the rule ./denied.sh\n",
         "./other.sh": "allow: a rule allows it\n",
     }

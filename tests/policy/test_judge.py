@@ -71,8 +71,8 @@ def test_a_question_to_the_person_is_asked_in_every_mode(mode: Mode) -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_a62_a_plan_is_put_before_the_person_in_plan_mode_only(mode: Mode) -> None:
     judged = one(Need(tool="plan_exit", kind="ask", title="think", plan="think"), mode, "Read")
-    asked = Verdict("ask", "plan_exit asks (plan mode)")
-    assert judged == (asked if mode == "plan" else Verdict("deny", "no plan to approve outside plan mode"))
+    asked = Verdict("ask", "plan_exit needs your answer (plan mode)")
+    assert judged == (asked if mode == "plan" else Verdict("deny", "plans can be approved in plan mode only"))
 
 
 def test_d14_a_batch_is_judged_call_by_call_in_its_order() -> None:

@@ -42,7 +42,7 @@ def judged(command: str, folder: str) -> str:
     ],
     ids=lambda command: command[:16],
 )  # fmt: skip
-def test_a_text_held_the_judge_up(command: str, tmp_path: Path) -> None:
+def test_judging_a_pathological_command_took_seconds(command: str, tmp_path: Path) -> None:
     """Each of these took between five seconds and for ever, or broke the judge."""
     begun = time.process_time()
     assert judged(command, str(tmp_path)) in ("ask", "deny")

@@ -188,7 +188,7 @@ def test_c32_check_uses_the_rules_and_the_preset_that_count_here(coder: Coder) -
     assert [coder.run("permissions", "check", each).out for each in asked] == [
         "ask: it only reads; strict preset\n",
         "allow: a rule allows it\n",
-        "deny: a rule denies git push\n",
+        "deny: denied by the rule git push\n",
         "ask: it asks to run outside the sandbox; a rule allows it\n",
     ]
 

@@ -106,7 +106,7 @@ def test_a_program_behind_another_shell_or_a_tracer_was_given_no_network(command
     assert rights_of(command) == ("network",)
 
 
-def test_nothing_else_does() -> None:
+def test_other_commands_request_no_rights() -> None:
     assert {command: rights_of(command) for command in NOTHING} == dict.fromkeys(NOTHING, ())
 
 

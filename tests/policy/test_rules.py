@@ -76,9 +76,11 @@ MEANT: list[tuple[str, Need, bool]] = [
 @pytest.mark.parametrize(("text", "need", "meant"), MEANT)
 def test_c32_a_rule_means_what_it_says(text: str, need: Need, meant: bool) -> None:
     denied = one(need, read_rules(deny=(text,)))
-    assert denied == (Verdict("deny", f"a rule denies {text}") if meant else one(need, Rules()))
+    assert denied == (Verdict("deny", f"denied by the rule {text}") if meant else one(need, Rules()))
     asked = one(need, read_rules(ask=(text,)), "auto-edit")
-    assert asked == (Verdict("ask", f"a rule asks about {text}") if meant else one(need, Rules(), "auto-edit"))
+    assert asked == (
+        Verdict("ask", f"the rule {text} asks for approval") if meant else one(need, Rules(), "auto-edit")
+    )
 
 
 def test_c32_deny_wins_over_ask_and_that_over_allow() -> None:
@@ -124,13 +126,13 @@ def test_c06_a_rule_allows_nothing_that_plan_mode_denies() -> None:
 
 
 NAMED = [
-    ("cat secrets/key", "deny", "a rule denies read(secrets/**)"),
-    ("cat 'secrets/key'", "deny", "a rule denies read(secrets/**)"),
-    ("x=$(cat /ws/secrets/key)", "deny", "a rule denies read(secrets/**)"),
-    ("grep -f=secrets/key x", "deny", "a rule denies read(secrets/**)"),
-    ("curl https://bad.example/x", "deny", "a rule denies network(bad.example)"),
-    ("curl https://me@bad.example:80/x", "deny", "a rule denies network(bad.example)"),
-    ("touch docs/x", "ask", "a rule asks about edit(docs)"),
+    ("cat secrets/key", "deny", "denied by the rule read(secrets/**)"),
+    ("cat 'secrets/key'", "deny", "denied by the rule read(secrets/**)"),
+    ("x=$(cat /ws/secrets/key)", "deny", "denied by the rule read(secrets/**)"),
+    ("grep -f=secrets/key x", "deny", "denied by the rule read(secrets/**)"),
+    ("curl https://bad.example/x", "deny", "denied by the rule network(bad.example)"),
+    ("curl https://me@bad.example:80/x", "deny", "denied by the rule network(bad.example)"),
+    ("touch docs/x", "ask", "the rule edit(docs) asks for approval"),
     ("cat x", "allow", "it only reads"),
 ]
 
@@ -152,16 +154,16 @@ ODD: list[tuple[str, str]] = [
     ("shell(ls)", "shell takes nothing in brackets"),
     ("shell", "there is no tool 'shell'"),
     ("todo(x)", "todo takes nothing in brackets"),
-    ("bash(a | b)", "'|' is not part of plain words"),
-    ("bash(rm 'a b')", '"\'" is not part of plain words'),
-    ("bash(rm * x)", "'*' is not part of plain words"),
-    ("bash(rm $HOME)", "'$' is not part of plain words"),
+    ("bash(a | b)", "a command rule must be plain words; '|' is not allowed in it"),
+    ("bash(rm 'a b')", 'a command rule must be plain words; "\'" is not allowed in it'),
+    ("bash(rm * x)", "a command rule must be plain words; '*' is not allowed in it"),
+    ("bash(rm $HOME)", "a command rule must be plain words; '$' is not allowed in it"),
     ("edit(../x)", "'../x' is not a path in the workspace, from ~/ or from /"),
     ("edit(!x)", "'!x' is not a path in the workspace, from ~/ or from /"),
     ("edit(~you/x)", "'~you/x' is not a path in the workspace, from ~/ or from /"),
-    ("web_fetch(https://x.example)", "'https://x.example' is not the name of a machine"),
+    ("web_fetch(https://x.example)", "'https://x.example' is not a host name"),
     ("network(*)x", "it is not NAME or NAME(WHAT)"),
-    ("network(a*.example)", "'a*.example' is not the name of a machine"),
+    ("network(a*.example)", "'a*.example' is not a host name"),
     ("mcp__x__y(z)", "mcp__x__y takes nothing in brackets"),
     ("*", "it is not NAME or NAME(WHAT)"),
 ]

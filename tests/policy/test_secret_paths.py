@@ -234,7 +234,7 @@ QUIET = [
 
 
 @pytest.mark.parametrize("command", BACK_DOORS)
-def test_a_secret_file_reached_the_model_by_the_back_door(command: str, folder: Path) -> None:
+def test_secret_file_was_read_without_a_question(command: str, folder: Path) -> None:
     assert judged(command, folder) == "ask"
 
 

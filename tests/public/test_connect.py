@@ -36,7 +36,7 @@ def here(coder_on: CoderOn, monkeypatch: pytest.MonkeyPatch) -> Callable[[ModelS
     return enter
 
 
-def test_a_script_without_a_loop(serve: Serve, here: CoderOn, folder: Path) -> None:
+def test_connect_works_without_an_event_loop(serve: Serve, here: CoderOn, folder: Path) -> None:
     here(serve(script(proposes(write("a", "x"), bash("touch b")), says("done"), says("again"))))
     with coderelay.connect(who="robot") as coder:
         session = coder.start("go")
@@ -79,7 +79,7 @@ def test_a_script_follows_all_sessions(serve: Serve, here: CoderOn) -> None:
 
 
 @pytest.mark.quick
-def test_a_script_with_a_loop(serve: Serve, here: CoderOn) -> None:
+def test_connect_works_inside_an_event_loop(serve: Serve, here: CoderOn) -> None:
     here(serve(script(says("one"), says("two"))))
 
     @story

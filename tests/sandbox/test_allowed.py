@@ -82,7 +82,7 @@ async def test_only_the_right_to_the_network_opens_it(tmp_path: Path, backend: S
 
 
 @story
-async def test_outside_is_outside(tmp_path: Path, backend: SandboxBackend):
+async def test_command_with_the_right_outside_can_write_the_home_folder(tmp_path: Path, backend: SandboxBackend):
     async with confined(tmp_path, backend) as inside:
         await inside.output("touch ~/made", "outside")
         assert os.listdir(inside.home) == ["made"]

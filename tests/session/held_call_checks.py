@@ -7,9 +7,9 @@ from tests.session.ask_checks import APPROVING, BrokenPromise, ends_as_decided, 
 from tests.session.batch_checks import Batches
 from tests.session.observed_turn import KnownAsk, KnownBatch, KnownCall
 
-NOT_ASKED = "the agent did not ask"
-NEVER_BEGAN = Failed("it was allowed, but the process that ran the agent ended before it began")
-GIVEN_UP = Denied("the agent does not ask any more")
+NOT_ASKED = "the agent made this call without asking"
+NEVER_BEGAN = Failed("the call was allowed, but the process that ran the agent ended before the call began")
+GIVEN_UP = Denied("the agent withdrew the call")
 
 
 class HeldBatches(Batches):

@@ -153,7 +153,7 @@ def test_a_call_that_the_agent_did_not_ask_about_is_recorded_whole() -> None:
     play = begun()
     assert kinds(play.hear(runs("c1"), OK)) == [CallProposed, CallStarted, CallEnded]
     known = play.state.calls[CallId("c1")]
-    assert (known.judged.verdict, known.judged.reason) == ("allow", "the agent did not ask")
+    assert (known.judged.verdict, known.judged.reason) == ("allow", "the agent made this call without asking")
 
 
 def test_d18_an_ask_that_the_agent_gives_up_is_withdrawn() -> None:
@@ -161,7 +161,7 @@ def test_d18_an_ask_that_the_agent_gives_up_is_withdrawn() -> None:
     play.propose(asked("c1"))
     assert kinds(play.hear(asked("c1"), Failed("timed out"))) == [AskAnswered, BatchResumed, CallEnded]
     assert (play.state.open_asks(), play.state.phase) == ([], "running")
-    assert outcome_of(play, "c1") == Denied("the agent does not ask any more")
+    assert outcome_of(play, "c1") == Denied("the agent withdrew the call")
 
 
 def test_d18_a_turn_that_ends_leaves_neither_calls_nor_asks_open() -> None:

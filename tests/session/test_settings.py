@@ -301,5 +301,5 @@ def test_a_task_stays_in_the_folder_of_its_session() -> None:
     play.log.clear()
     play.state = state
     play.write([event])
-    with pytest.raises(BadInput, match="a task works in the folder of the session that gave it"):
+    with pytest.raises(BadInput, match="a subagent works in the folder of its parent session"):
         change(play, cwd="/v")

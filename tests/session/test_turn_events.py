@@ -243,7 +243,7 @@ def test_x03_deny_and_stop_ends_every_call_of_the_batch() -> None:
 def test_a_turn_that_fails_does_not_say_that_a_person_stopped_it() -> None:
     play = running(allowed("c1"), allowed("c2"))
     assert story(play.close("failed", "boom")) == ["ended c1 unknown", "ended c2 failed", "turn failed"]
-    assert play.state.calls[CallId("c2")].outcome == Failed("not run, because the turn failed before")
+    assert play.state.calls[CallId("c2")].outcome == Failed("not run, because the turn failed first")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from tests.skills.shelves import put_config, put_skill, trust_all
 
 LOAD = proposes(call("skill", name="notes"))
 QUESTION = call("ask_user", questions=[{"question": "Which one?"}])
-NOT_ASKED = "allowed without asking: the skill notes is in use, and skills.auto_approve is run"
+NOT_ASKED = "allowed without asking: the skill notes is in use, and skills.auto_approve is set to run"
 
 
 def set_up(root: Path, auto_approve: str = "run", **more: object) -> None:
@@ -98,7 +98,7 @@ async def test_x18_what_is_denied_stays_denied_and_questions_are_asked(tmp_path:
 
 
 @story
-async def test_x18_a_skill_that_a_person_names_is_no_leave(tmp_path: Path) -> None:
+async def test_x18_skill_named_by_a_person_grants_no_auto_approval(tmp_path: Path) -> None:
     """Nor is one that was not there: only instructions that the agent really got."""
     set_up(tmp_path)
     missing = proposes(call("skill", name="nothing"))

@@ -68,7 +68,10 @@ def test_x36_trust_shows_everything_in_full_and_then_trusts_it(serve: Serve, cod
         )
         assert told(screen, "/trust 000000") == "000000 is not the code; nothing was trusted. /trust shows the code"
         assert told(screen, f"/trust {code}") == f"trusted {folder}"
-        assert told(screen, "/trust") == f"nothing to trust: everything in {folder} that counts is in use"
+        assert (
+            told(screen, "/trust")
+            == f"nothing to trust: {folder} has no settings, commands, skills or agents that are not in use already"
+        )
         assert told(screen, "/build").endswith("built")
         assert "docs" in told(screen, "/mcp")
     assert asked(server) == ["Build it.\n\nThen rest."]

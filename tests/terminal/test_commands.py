@@ -133,7 +133,7 @@ def test_x08_what_waits_is_listed_changed_and_dropped(serve: Serve, coder_on: Co
     assert [text.split("\n")[-1] for text in asked(server)] == ["first", "zweitens", "last"]
 
 
-def test_x08_a_steered_line_is_heard_at_the_next_step(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+def test_x08_steered_line_is_sent_with_the_next_step(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     wait = "while [ ! -e go ]; do sleep 0.01; done"
     server = serve(script(proposes(bash(wait)), says("as you like")))
     with terminal(coder_on(server), "--mode", "yolo") as screen:

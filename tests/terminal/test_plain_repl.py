@@ -17,7 +17,7 @@ CoderOn = Callable[[ModelServerThread], Coder]
 
 
 @pytest.mark.quick
-def test_a_conversation(serve: Serve, coder_on: CoderOn) -> None:
+def test_plain_repl_shows_a_conversation(serve: Serve, coder_on: CoderOn) -> None:
     with terminal(coder_on(serve(script(says("hello you"), says("bye"))))) as screen:
         assert "openai:scripted · default" in screen.wait_for("\n> ")
         screen.type("hi\n")

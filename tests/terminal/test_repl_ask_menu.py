@@ -62,7 +62,7 @@ def test_c35_tab_begins_a_refusal_with_a_reason(serve: Serve, coder_on: CoderOn)
         terminal.enter("go")
         asks(terminal, "$ npm install")
         terminal.press("tab")
-        terminal.wait_until(lambda seen: "Enter sends your no" in seen.text, "what Tab does")
+        terminal.wait_until(lambda seen: "Enter denies the call" in seen.text, "what Tab does")
         terminal.enter("use pnpm instead")
         settle(terminal, "pnpm it is")
     assert "use pnpm instead" in server.requests[-1]["messages"][-1]["content"]

@@ -62,7 +62,7 @@ def test_c35_a_typed_line_is_an_answer_too(serve: Serve, coder_on: CoderOn, fold
     assert len(server.requests) == 3, "no part of the answer was taken for a prompt"
 
 
-def test_c35_a_typed_no_is_heard(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+def test_c35_typed_no_denies_the_call(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     server = serve(script(proposes(write("a", "1")), says("as you wish")))
     with repl(coder_on(server)) as terminal:
         terminal.enter("go")

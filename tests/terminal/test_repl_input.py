@@ -94,7 +94,7 @@ def test_x08_what_is_sent_while_it_works_waits_visibly_and_can_be_taken_back(
     assert [each for each in asked(server) if each.startswith(("first", "second"))] == ["first", "second, but better"]
 
 
-def test_x08_steered_words_are_heard_at_the_next_step(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+def test_x08_steered_text_is_sent_with_the_next_step(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     wait = "while [ ! -e go ]; do sleep 0.02; done"
     server = serve(script(proposes(bash(wait)), says("as you like")))
     with repl(coder_on(server), "--mode", "yolo") as terminal:

@@ -64,7 +64,7 @@ def test_x04_a_parked_ask_ends_the_pipe_and_stays_open(serve: Serve, coder_on: C
     (session,) = sessions_of(coder)
     assert ran.code == 5
     assert ran.err == (
-        f"coder: parked: a question or permission request is open; the lines after it were not "
+        f"coder: paused: a question or permission request is open; the lines after it were not "
         f"sent\nsession {session}\n"
     )
     assert "allow?" not in ran.out

@@ -73,9 +73,9 @@ def test_what_was_left_running_is_not_counted_after_it_was_stopped(serve: Serve,
     with repl(coder_on(serve(script(proposes(left), says("it runs")))), "--mode", "yolo") as terminal:
         terminal.enter("go")
         settle(terminal, "it runs")
-        terminal.wait_until(lambda seen: "1 in the background" in status_of(seen), "the count")
+        terminal.wait_until(lambda seen: "background commands: 1" in status_of(seen), "the count")
         terminal.enter("/ps stop 1")
-        terminal.wait_until(lambda seen: "in the background" not in status_of(seen), "no count")
+        terminal.wait_until(lambda seen: "background commands" not in status_of(seen), "no count")
 
 
 def test_quit_that_is_typed_ahead_leaves_at_once(serve: Serve, coder_on: CoderOn, folder: Path) -> None:

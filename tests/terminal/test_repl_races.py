@@ -101,7 +101,7 @@ def test_two_shift_tabs_in_one_moment_moved_one_mode(serve: Serve, coder_on: Cod
         terminal.wait_for("plan ❯")
 
 
-def test_always_for_all_said_that_one_was_faster_than_oneself(serve: Serve, coder_on: CoderOn) -> None:
+def test_answering_always_for_all_reported_that_somebody_else_had_answered(serve: Serve, coder_on: CoderOn) -> None:
     coder = coder_on(serve(script(proposes(write("a", "1"), write("a", "2")), says("done"))))
     with repl(coder) as terminal:
         terminal.enter("go")
@@ -110,7 +110,7 @@ def test_always_for_all_said_that_one_was_faster_than_oneself(serve: Serve, code
         assert "already answered by" not in settle(terminal, "done").all_text
 
 
-def test_all_of_one_that_is_left_was_queued_as_a_prompt(serve: Serve, coder_on: CoderOn) -> None:
+def test_y_all_with_one_open_call_was_queued_as_a_prompt(serve: Serve, coder_on: CoderOn) -> None:
     coder = coder_on(serve(script(proposes(bash("touch one")), says("done"))))
     with repl(coder) as terminal:
         terminal.enter("go")

@@ -34,7 +34,7 @@ def test_a_session_whose_folder_is_gone_says_so_and_keeps_what_is_sent(
         seen = settle(terminal, "cannot continue here")
         assert "does not exist" in seen.all_text
         terminal.enter("are you there?")
-        terminal.wait_for("queued; cannot run here")
+        terminal.wait_for("queued, but this process cannot run")
         terminal.press("c-c", "c-c")
         assert terminal.wait() == 0
 

@@ -44,7 +44,7 @@ async def test_what_git_ignores_is_left_out_unless_it_is_named(tmp_path: Path) -
 
 
 @story
-async def test_many_files_are_cut_and_counted(tmp_path: Path) -> None:
+async def test_glob_truncates_many_files_and_says_how_many(tmp_path: Path) -> None:
     lay_out(tmp_path, {f"{number:03}": "" for number in range(250)})
     async with scene(tmp_path) as here:
         outcome = await here.outcome("glob", pattern="*")

@@ -77,7 +77,7 @@ LINES_TO_SEARCH = ["one", "ababc", "a word", "wörd", "end ", "你好a", "foo", 
     ],
 )
 @story
-async def test_lines_are_found(tmp_path: Path, pattern: str, expected: list[str]) -> None:
+async def test_grep_finds_matching_lines(tmp_path: Path, pattern: str, expected: list[str]) -> None:
     lay_out(tmp_path, {"f": "\n".join(LINES_TO_SEARCH) + "\n"})
     async with scene(tmp_path) as here:
         found = (await here.run("grep", pattern=pattern)).split("\n")
@@ -134,7 +134,7 @@ async def test_a_folder_that_is_no_repository_may_ignore_too(tmp_path: Path) -> 
 
 
 @story
-async def test_much_is_cut_and_counted(tmp_path: Path) -> None:
+async def test_grep_truncates_many_matches_and_says_how_many(tmp_path: Path) -> None:
     lay_out(tmp_path, {"a": "x\n" * 150, "b": "x\n" * 150, "long": "y" + "z" * 5000 + "\n"})
     async with scene(tmp_path) as here:
         outcome = await here.outcome("grep", pattern="x")
@@ -149,7 +149,7 @@ async def test_much_is_cut_and_counted(tmp_path: Path) -> None:
 
 
 @story
-async def test_a_flood_ends_in_a_part_of_it(tmp_path: Path) -> None:
+async def test_grep_stops_after_too_much_output_and_returns_the_beginning(tmp_path: Path) -> None:
     lay_out(tmp_path, {f"{number:03}": ("x" * 500 + "\n") * 1000 for number in range(20)})
     async with scene(tmp_path) as here:
         outcome = await here.outcome("grep", pattern="x")

@@ -158,7 +158,7 @@ async def test_whether_a_guess_is_in_a_file_that_may_not_be_read_is_not_told(tmp
         await coder.prompt("go")
         await coder.ended()
         assert await ends_of(coder) == [
-            Denied("a rule denies edit(.env)"),
+            Denied("denied by the rule edit(.env)"),
             Finished(
                 "no line matches\n(1 file left out: their reading must be asked about; give one as path)",
                 "no matches",

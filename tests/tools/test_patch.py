@@ -199,14 +199,14 @@ async def test_line_ends_stay_what_they_are(tmp_path: Path, before: bytes, patch
         ),
         (
             "--- a/f\n+++ b/f\n@@ -3,3 +3,1 @@\n-3\n-4\n-5\n+x\n@@ -4,0 +4,1 @@\n+y\n",
-            "two changes to f meet at line 5; make them one",
+            "two changes to f overlap at line 5; combine them",
         ),
         (
             "diff --git a/f b/g\nsimilarity index 100%\ncopy from f\ncopy to g\n",
             "the patch copies a file; add the copy as a new file instead",
         ),
         ("--- a/f\n+++ b/f\n@@ -40,0 +41 @@\n+x\n", "a change goes after line 40, but f has 10 lines"),
-        ("--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n", "f has more lines than the patch that deletes it shows"),
+        ("--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n", "the patch deletes f but does not list all of its lines"),
         (
             "diff --git a/i.png b/i.png\nindex 1..2 100644\nBinary files a/i.png and b/i.png differ\n",
             "the patch changes a binary file, i.png; only text can be patched",

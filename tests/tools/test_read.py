@@ -29,7 +29,7 @@ async def test_c36_read_numbers_lines_and_says_how_to_go_on(tmp_path: Path) -> N
             "1\tline 1\n2\tline 2\n(lines 1-2 of 5; go on with offset=3)"
         )
         assert await here.outcome("read", path="f", offset=9) == Failed("f has only 5 lines", "f has only 5 lines")
-        assert await here.refused("read", path="f", offset=0) == "offset and limit start at 1"
+        assert await here.refused("read", path="f", offset=0) == "offset and limit must be at least 1"
 
 
 @story

@@ -220,7 +220,7 @@ async def test_a_redirect_to_a_private_place_is_refused(tmp_path: Path) -> None:
         ("http://site.example:22/", "port 22 is not one that pages are fetched from"),
         ("http://u:p@site.example/", "an address with a login in it is not fetched"),
         ("file:///etc/passwd", "file:///etc/passwd is not a URL that can be fetched"),
-        ("//2130706433/", "'2130706433' is not the plain name of a machine"),
+        ("//2130706433/", "'2130706433' is not a plain host name"),
     ],
 )
 @in_loop
@@ -275,7 +275,7 @@ async def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
 
 
 @in_loop
-async def test_letters_of_the_world(tmp_path: Path) -> None:
+async def test_web_pages_in_other_encodings_are_decoded(tmp_path: Path) -> None:
     assert await read(tmp_path, page("中文".encode("gbk"), "text/plain; charset=GBK")) == "中文"
     meta = '<meta http-equiv="content-type" content="text/html; charset=shift_jis"><p>日本'
     assert await read(tmp_path, page(meta.encode("shift_jis"), "text/html")) == "日本"
@@ -285,7 +285,7 @@ async def test_letters_of_the_world(tmp_path: Path) -> None:
 
 
 @in_loop
-async def test_packed_pages(tmp_path: Path) -> None:
+async def test_compressed_pages_are_decompressed(tmp_path: Path) -> None:
     text = b"word " * 1000
     raw = zlib.compressobj(wbits=-15)
     for packed, coding in (

@@ -87,7 +87,7 @@ async def test_a_rule_for_a_machine_allows_its_pages(tmp_path: Path) -> None:
             told = results(coder.server.requests[1])
 
     assert told[0] == f"{urls[0]}\n\n# Hello"
-    assert "a rule denies network(evil.site.example)" in told[1]
+    assert "denied by the rule network(evil.site.example)" in told[1]
 
 
 @pytest.mark.parametrize(
@@ -115,8 +115,8 @@ def test_nothing_of_this_machine_is_fetched_not_even_in_yolo(serve: Serve, coder
     assert ran.code == 0
     assert results(server.requests[1]) == [
         "Error: 127.0.0.1 resolves to 127.0.0.1, which is not on the public network",
-        "Error: '::1' is not the plain name of a machine",
-        "Error: '2130706433' is not the plain name of a machine",
+        "Error: '::1' is not a plain host name",
+        "Error: '2130706433' is not a plain host name",
         "Error: 169.254.169.254 resolves to 169.254.169.254, which is not on the public network",
     ]
 

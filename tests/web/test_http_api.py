@@ -84,7 +84,10 @@ async def test_b26_x29_folders_are_browsed_within_the_roots_only(tmp_path: Path)
             "../x",
         ):
             refused = await web.get(f"/api/dirs?path={path}")
-            assert (refused.status, refused.json) == (403, {"error": "this folder may not be shown"}), path
+            assert (refused.status, refused.json) == (
+                403,
+                {"error": "this folder cannot be shown: it is outside of web.roots, or cannot be read"},
+            ), path
         assert (await web.get("/api/dirs?path=%00")).status == 400
         assert (await web.get(f"/api/dirs?path=/{'x/' * 4000}")).status == 400
 

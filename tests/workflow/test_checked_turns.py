@@ -134,7 +134,7 @@ def test_c41_without_a_listed_command_people_are_told_that_nothing_was_checked(o
     assert (ran.code, ran.out, ran.err) == (0, "done 1\n", f"coder: {NO_COMMAND}\n")
 
 
-def test_c41_in_chinese(opened: Open) -> None:
+def test_c41_verification_messages_are_chinese(opened: Open) -> None:
     project = opened(writes("x", path="notes.txt"), {})
     ran = project.ask("改好它", CODER_LANG="zh")
     assert ran.err.startswith("coder: 未执行自动验证：")

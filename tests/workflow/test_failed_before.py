@@ -27,7 +27,7 @@ def test_c42_a_test_that_failed_before_the_edits_is_not_blamed_on_them(tmp_path:
     ]
 
 
-def test_c42_the_model_hears_which_tests_its_edits_broke(tmp_path: Path, serve: Serve) -> None:
+def test_c42_model_is_told_which_tests_its_edits_broke(tmp_path: Path, serve: Serve) -> None:
     answers = proposes(write("a.py", WRONG)), says("done"), proposes(write("a.py", RIGHT)), says("mended")
     server = serve(script(proposes(READ, bash("pytest -q")), *answers))
     project = Project(tmp_path, server, FILES)

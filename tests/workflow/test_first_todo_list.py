@@ -137,7 +137,7 @@ def test_c12_it_can_be_switched_off(tmp_path: Path, serve: Serve, settings: dict
 
 
 @pytest.mark.parametrize("mode", ["plan", "default", "auto-edit", "yolo"])
-def test_c12_in_every_mode(tmp_path: Path, serve: Serve, mode: str) -> None:
+def test_c12_todo_list_starts_in_every_mode(tmp_path: Path, serve: Serve, mode: str) -> None:
     project = Project(tmp_path, serve(script(says("fine"))), {})
     project.ask(PROMPT, mode=mode)
     assert project.story() == ["workflow: todo → finished", "model: fine"]

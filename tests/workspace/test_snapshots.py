@@ -179,7 +179,7 @@ async def test_x15_where_there_is_nothing_to_take(tmp_path: Path) -> None:
     assert await refused(trees, inside) == f"a git repository is needed: {inside} is not in a work tree"
     empty = tmp_path / "empty"
     (empty / ".git").mkdir(parents=True)
-    needed = f"a git repository is needed: {empty}/.git is none, or is damaged"
+    needed = f"a git repository is needed: {empty}/.git is not a git repository, or is damaged"
     assert await refused(trees, empty) == needed
     os.rmdir(empty / ".git")
     os.mkfifo(empty / ".git")

@@ -132,5 +132,5 @@ async def test_x15_nobody_takes_a_whole_home_and_there_is_no_commit_to_compare_w
         told = await refused(trees, large)
         too_large = f"{large} is too large for snapshots; start in a project's folder"
         assert told == f"a git repository is needed: {too_large}"
-    with pytest.raises(NoRepository, match=f"a git repository is needed: {folder.root} is not in one"):
+    with pytest.raises(NoRepository, match=f"a git repository is needed: {folder.root} is not in a git repository"):
         await trees.worktree_changes(str(folder.root))

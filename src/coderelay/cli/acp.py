@@ -28,7 +28,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--listen",
         metavar="URL",
-        help=t("wait for programs of this machine at ws://127.0.0.1:8090/acp or another address instead"),
+        help=t(
+            "wait for programs of this machine at ws://127.0.0.1:8090/acp or another WebSocket address, instead of "
+            "using standard input and output"
+        ),
     )
     url: str | None = parser.parse_args(arguments).listen
     try:

@@ -35,15 +35,17 @@ _EXIT_CODES = """commands:
   coder doctor          check the setup: what was found, what is missing, what to do
   coder completions bash|zsh|fish   print a completion script for your shell
 
-exit codes of -p: 0 done, 1 the turn failed, 2 wrong usage, 3 something was denied because nobody could
-answer, 4 step limit reached, 5 parked (an ask stays open), 130 interrupted
+exit codes of -p: 0 done, 1 the turn failed or its output could not be written, 2 wrong usage, 3 something was
+denied because nobody could answer, 4 step limit reached, 5 a question stays open, 130 interrupted
 """
 
 
 def parser() -> LocalizedArgumentParser:
     parser = LocalizedArgumentParser(
         prog="coder",
-        description=t("A coding agent whose sessions survive anything and can be steered from anywhere."),
+        description=t(
+            "A coding agent whose sessions survive crashes and continue in a terminal, browser, editor or chat."
+        ),
         epilog=t(_EXIT_CODES),
         formatter_class=HelpText,
         allow_abbrev=False,
@@ -152,7 +154,9 @@ def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
         sys.stderr.write(f"coder: {problem}\n")
         return 1
     if options.resume == PICK and (prompt is not None or not is_terminal()):
-        parser().error(t("--resume needs a session ID here; `coder sessions` lists all sessions"))
+        parser().error(
+            t("--resume needs a session ID if there is a prompt or no terminal; `coder sessions` lists all sessions")
+        )
     if prompt is None and is_terminal():
         from coderelay.cli.startup.event_loop_and_ctrl_c import CtrlCAsException
         from coderelay.surfaces.terminal.input.early_keys import keep_early_keys

@@ -211,7 +211,7 @@ async def _log(config: Config) -> Finding:
         return Finding("log", error.message, "bad", error.hint)
     size = os.path.getsize(config.database) / 1e6
     if not size:
-        do = "if it held sessions, restore it from a backup; otherwise the next session is written to it"
+        do = "if it contained sessions, restore it from a backup; otherwise nothing needs to be done"
         return Finding("log", say("{path} is empty", path=config.database), "missing", do)
     return Finding(
         "log",
@@ -308,14 +308,21 @@ async def _feishu(config: Config, env: Mapping[str, str]) -> list[Finding]:
             chat=last.chat_id,
             why=last.error,
         )
-        findings.append(Finding("feishu cards", told, "missing", "they are forgotten after 15 days"))
+        findings.append(
+            Finding(
+                "feishu cards",
+                told,
+                "missing",
+                "check the app and its permissions on the platform; these cards are dropped after 15 days",
+            )
+        )
     return findings
 
 
 def _programs(env: Mapping[str, str]) -> list[Finding]:
     wanted = [
-        ("bash", "bash", "commands run in sh instead"),
-        ("git", "git", "undo and diff need it"),
+        ("bash", "bash", "install bash; until then, commands run in sh"),
+        ("git", "git", "install git; undo and diff need it"),
     ]
     found = [(what, shutil.which(name, path=env.get("PATH")), without) for what, name, without in wanted]
     return [Finding(what, path) if path else Finding(what, "not found", "missing", do) for what, path, do in found]

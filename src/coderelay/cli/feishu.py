@@ -58,12 +58,18 @@ def _parser() -> LocalizedArgumentParser:
         prog="coder feishu", description=told, allow_abbrev=False, formatter_class=HelpText
     )
     add = parser.add_argument
-    add("--webhook", action="store_true", help=t("let the platform call this machine, instead of connecting to it"))
+    add(
+        "--webhook",
+        action="store_true",
+        help=t("receive events as HTTP requests of the platform (webhook), instead of connecting to it"),
+    )
     add("--host", default="127.0.0.1", metavar="H", help=t("the address that the webhook listens at"))
     add("--port", type=port_number, default=_WEBHOOK_PORT, metavar="N", help=t("the port of the webhook"))
     actions = parser.add_subparsers(dest="action", metavar="link|unlink")
-    actions.add_parser("link", help=t("make a chat yours: what your sessions ask arrives there"), allow_abbrev=False)
-    actions.add_parser("unlink", help=t("undo that"), allow_abbrev=False)
+    actions.add_parser(
+        "link", help=t("link a chat to you: questions of all your sessions arrive there"), allow_abbrev=False
+    )
+    actions.add_parser("unlink", help=t("unlink your chat"), allow_abbrev=False)
     return parser
 
 
@@ -135,7 +141,7 @@ class _Announcement:
 def _app_id(settings: FeishuConfig) -> str:
     if settings.app_id is None:
         raise CannotRun(
-            "no app is configured",
+            "no Feishu app is configured",
             "Create one on the platform (docs/feishu.md), and set feishu.app_id in ~/.coder/config.json.",
         )
     return settings.app_id
@@ -189,7 +195,7 @@ async def _change_link(action: str, host: Host, app_id: str) -> int:
     person = current_person().who
     if action == "unlink":
         await links.remove(person)
-        sys.stdout.write(t("No chat is linked with you any more.") + "\n")
+        sys.stdout.write(t("Your chat is no longer linked.") + "\n")
         return 0
     code = await links.offer(person, now())
     sys.stdout.write(
@@ -203,7 +209,7 @@ async def _change_link(action: str, host: Host, app_id: str) -> int:
             sys.stdout.write(f"{told}\n")
             return 0
         await asyncio.sleep(_LINK_PAUSE)
-    sys.stderr.write(f"coder: {t('Nobody has sent the code; it is void now.')}\n")
+    sys.stderr.write(f"coder: {t('Nobody sent the code in time. Get another one with: coder feishu link')}\n")
     return 1
 
 

@@ -17,7 +17,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--last",
         action="store_true",
-        help=t("the newest session in this folder, as without ID; PROMPT may follow"),
+        help=t("the newest session in this folder (also meant if there is no ID); PROMPT may follow"),
     )
     default_command.add_session_options(parser)
     given = parser.parse_args(arguments)

@@ -98,7 +98,7 @@ def refusal_typed(ask: QuestionAsk, given: Sequence[str]) -> Decision | None:
 def answers_typed(ask: QuestionAsk, given: Sequence[str], choices: str) -> Answers:
     asked = [each.question for each in ask.questions]
     if len(given) != len(asked):
-        told = t("{asked} questions need {asked} answers, not {given}", asked=len(asked), given=len(given))
+        told = t("there are {asked} questions; give {asked} answers, not {given}", asked=len(asked), given=len(given))
         raise BadInput(told, choices)
     chosen = [_chosen(question, text) for question, text in zip(ask.questions, given, strict=True)]
     if not all(chosen):

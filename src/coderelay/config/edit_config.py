@@ -205,7 +205,13 @@ def _write_model(folder: str, path: str, model: str) -> None:
     try:
         content = msgspec.json.format(msgspec.json.encode(tree), indent=2) + b"\n"
     except UnicodeEncodeError as error:
-        raise BadInput(say("{path} cannot hold {model}", path=display_path(path), model=escaped(model))) from error
+        raise BadInput(
+            say(
+                "the model name {model} cannot be written to {path}, because it is not valid text",
+                path=display_path(path),
+                model=escaped(model),
+            )
+        ) from error
     with suppress(FileExistsError):
         os.mkdir(os.path.dirname(path), 0o700)
     with open_beneath(folder, path) as (parent, name):

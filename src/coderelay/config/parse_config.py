@@ -49,7 +49,7 @@ def parse_object(content: bytes, file: str) -> Tree:
     except ValueError as error:
         raise _about_text(content, file) from error
     if not isinstance(value, dict):
-        raise BadInput(say("{file} must hold a JSON object: {example}", file=file, example="{…}"))
+        raise BadInput(say("{file} must contain a JSON object: {example}", file=file, example="{…}"))
     if keys != sum(1 for each in re.finditer(_STRING, content) if each[1]):
         raise _about_text(content, file)
     return cast(Tree, value)

@@ -57,7 +57,10 @@ def trust(
     BadInput if the keys are no longer those that the person has `seen`."""
     wanted = settings_needing_trust(home, folder)
     if seen is not None and seen != wanted:
-        raise BadInput(say("{path} was changed just now", path=display_path(folder_file(folder))), "Review it again.")
+        raise BadInput(
+            say("{path} was changed since it was shown", path=display_path(folder_file(folder))),
+            "Review it again with /trust or `coder permissions trust`.",
+        )
     real = os.path.realpath(folder)
 
     def change(known: TrustRecords) -> TrustRecords:

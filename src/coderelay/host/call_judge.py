@@ -277,7 +277,9 @@ def _not_asked(need: Need, verdict: Verdict, profile: Profile, skill: str) -> Ve
         return verdict
     return Verdict(
         "allow",
-        say("allowed without asking: the skill {skill} is in use, and skills.auto_approve is run", skill=skill),
+        say(
+            "allowed without asking: the skill {skill} is in use, and skills.auto_approve is set to run", skill=skill
+        ),
     )
 
 

@@ -272,7 +272,7 @@ class Host:
     def _refuse_when_closed(self) -> None:
         """A late request would register this process as an owner again, and nothing would ever unregister it."""
         if self._is_closed:
-            raise StoreFailed("this host was closed", "Nothing was changed.")
+            raise StoreFailed("coder is shutting down", "Nothing was changed.")
 
     def _has_own_ids(self, state: State, command: Command) -> bool:
         """Whether the agent of the session that a command is for has sessions of its own."""

@@ -75,7 +75,7 @@ class Worker:
         """Tell followers, once, that this process stalled for so long that another one claimed the session."""
         if not self._is_taken_over:
             self._is_taken_over = True
-            self._loaded.show(Notice("another process took over this session"))
+            self._loaded.show(Notice("another process continues this session, because this one did not respond"))
 
     async def _claim(self) -> int | None:
         """Claim the session if it needs an owner and we may be that; returns the epoch of the claim as it was

@@ -54,12 +54,12 @@ class Verdict(Struct, frozen=True):
 
 
 _DOES: dict[Kind, str] = {
-    "read": "{tool} reads ({reason})",
+    "read": "{tool} only reads ({reason})",
     "edit": "{tool} changes files ({reason})",
     "command": "{tool} runs a command ({reason})",
     "network": "{tool} uses the network ({reason})",
-    "mcp": "{tool} uses another program ({reason})",
-    "ask": "{tool} asks ({reason})",
+    "mcp": "{tool} is a tool of an MCP server ({reason})",
+    "ask": "{tool} needs your answer ({reason})",
 }
 
 
@@ -75,10 +75,11 @@ def _judge_one(need: Need, policy: Policy, facts: DiskFacts) -> Verdict:
     if not policy.tools.is_allowed(need.tool, policy.allowed_tools):
         return Verdict("deny", say("{tool} is not allowed in this session", tool=need.tool))
     if need.plan is not None and policy.mode != "plan":
-        return Verdict("deny", "no plan to approve outside plan mode")
+        return Verdict("deny", "plans can be approved in plan mode only")
     if need.kind == "ask":
         return Verdict(
-            "ask", say("{tool} asks ({reason})", tool=need.tool, reason=table_name(policy.mode, policy.preset))
+            "ask",
+            say("{tool} needs your answer ({reason})", tool=need.tool, reason=table_name(policy.mode, policy.preset)),
         )
     if need.kind == "command":
         return _judge_command(need, policy, facts)
@@ -88,13 +89,13 @@ def _judge_one(need: Need, policy: Policy, facts: DiskFacts) -> Verdict:
 def _judge_call(need: Need, policy: Policy) -> Verdict:
     reason: str = say(_DOES[need.kind], tool=need.tool, reason=table_name(policy.mode, policy.preset))
     if rule := find_rule(policy.rules.deny, need, policy.path_base):
-        return Verdict("deny", say("a rule denies {rule}", rule=rule.text))
+        return Verdict("deny", say("denied by the rule {rule}", rule=rule.text))
     table = table_of(policy.mode, policy.preset)
     cell = table.calls[need.kind]
     if cell == "deny":
         return Verdict("deny", reason)
     if rule := find_rule(policy.rules.ask, need, policy.path_base):
-        return Verdict("ask", say("a rule asks about {rule}", rule=rule.text))
+        return Verdict("ask", say("the rule {rule} asks for approval", rule=rule.text))
     if secret := _secret(need, policy):
         cell, reason = "ask", say("{path} may hold secrets", path=secret)
     allowing = policy.rules.allow

@@ -97,7 +97,7 @@ def read_rule(tools: ToolSpecs, text: str) -> Rule:
         return Rule(text, name, "words", _checked_words(target or ""), covered)
     if takes == "host" and target:
         if not is_host_pattern(target):
-            raise InvalidRule(say("{name} is not the name of a machine", name=repr(target)))
+            raise InvalidRule(say("{name} is not a host name", name=repr(target)))
         return Rule(text, name, "host", target.lower(), covered)
     if takes == "path" and target and tool is not None:
         if re.search(_ODD_IN_PATHS, target):
@@ -122,7 +122,9 @@ def _checked_words(target: str) -> str:
     follow."""
     words = re.sub(r"(:|\s+)\*$", "", target)
     if odd := re.search(_ODD_IN_WORDS, words):
-        raise InvalidRule(say("{character} is not part of plain words", character=repr(odd.group())))
+        raise InvalidRule(
+            say("a command rule must be plain words; {character} is not allowed in it", character=repr(odd.group()))
+        )
     return " ".join(words.split())
 
 

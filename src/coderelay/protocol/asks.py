@@ -144,7 +144,7 @@ class PlanAsk(Struct, frozen=True, tag="plan", omit_defaults=True):
     for approval."""
 
     answered_by: ClassVar[type[Struct]] = PlanDecision
-    misfit: ClassVar[str] = "this is a plan: smart, default, keep or feedback"
+    misfit: ClassVar[str] = "this is a plan: answer smart, default or keep, or say what to change"
     external_name: ClassVar[str] = "ExitPlanMode"
 
     id: AskId

@@ -3,8 +3,9 @@
 A file in `languages/` holds `texts` (messages of the client, keyed by the English text in the code) and
 `log_messages` (messages that other packages compose in English, keyed by their templates), both divided into
 sections; `separators` join the parts of such a message, and `answers` are words for the English words that answer an
-ask. A message that is missing in a file is shown in English. A test lists the missing ones, and fails if the file
-claims to be `complete`. `coder --help` loads this file, so it imports nothing that English does not need.
+ask. The section `logs of older versions` keeps the messages that only old logs contain. A message that is missing in
+a file is shown in English. A test lists the missing ones, and fails if the file claims to be `complete`.
+`coder --help` loads this file, so it imports nothing that English does not need.
 
 To add a language, run `CODER_NEW_LANGUAGE=fr pytest tests/language/test_new_language.py`, which writes
 `languages/fr.json`, and `web/src/language/fr.json` for the web app, with all texts in English. Translate both, run

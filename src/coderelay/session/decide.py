@@ -236,7 +236,7 @@ def check_fit(ask: Ask, decision: Decision) -> None:
     if not isinstance(decision, ask.answered_by):
         raise BadInput(ask.misfit)
     if isinstance(decision, Allow) and decision.mode not in (None, _mode_offered(ask)):
-        raise BadInput("this ask does not offer a change of mode: allow or deny it")
+        raise BadInput("this question does not offer to switch the mode: allow or deny the call")
     if isinstance(ask, QuestionAsk) and isinstance(decision, Answers):
         _check_answers(ask, decision)
     if isinstance(decision, PlanDecision) and decision.option == "feedback" and not decision.feedback.strip():

@@ -31,11 +31,11 @@ from coderelay.session.state import CallState, OpenTurn, State
 from coderelay.session.unfinished_call_outcomes import Rejudge, outcome_without_running
 
 AGENT = By(who="the agent", via="agent")
-NOT_ASKED = "the agent did not ask"
-NOT_REACHED = "it was allowed, but the process that ran the agent ended before it began"
-WITHDRAWN = "the agent does not ask any more"
+NOT_ASKED = "the agent made this call without asking"
+NOT_REACHED = "the call was allowed, but the process that ran the agent ended before the call began"
+WITHDRAWN = "the agent withdrew the call"
 ENDED = "the agent has already told how this call ended"
-GRANTED = "allowed before, when the process that ran the agent ended"
+GRANTED = "it was allowed before the process that ran the agent ended"
 
 
 class Continuation(Struct, frozen=True):

@@ -109,7 +109,7 @@ def _check_folder(state: State, settings: SessionSettings, command: ConfigureSes
     if command.cwd is None or command.cwd == settings.cwd:
         return
     if settings.parent is not None:
-        raise BadInput("a task works in the folder of the session that gave it")
+        raise BadInput("a subagent works in the folder of its parent session")
     if state.turn is not None and command.when == "now":
         raise BadInput("a turn is running in this folder; the folder can change from the next turn on")
 

@@ -49,4 +49,4 @@ def cut_short(call: CallState, ending: Ending, *, mine: bool = False, never_run:
     the start of the call, but no tool was called."""
     if call.started_epoch is not None and not never_run:
         return Stopped(started=True) if mine and ending == "stopped" else Unknown()
-    return Stopped(started=False) if ending == "stopped" else Failed("not run, because the turn failed before")
+    return Stopped(started=False) if ending == "stopped" else Failed("not run, because the turn failed first")

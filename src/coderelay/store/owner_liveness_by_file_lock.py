@@ -72,7 +72,7 @@ class FileOwners:
         is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         hint = "Free some space." if is_full else "Make the folder writable, or set CODER_HOME to one you own."
         return StoreFailed(
-            say("cannot keep a lock in {folder}: {why}", folder=self._folder, why=error.strerror), hint
+            say("cannot lock a file in {folder}: {why}", folder=self._folder, why=error.strerror), hint
         )
 
     def _enter(self) -> tuple[OwnerId, int]:

@@ -61,4 +61,6 @@ class AskUser:
         return Need(tool="ask_user", kind="ask", title=texts[0], questions=arguments.questions)
 
     async def run(self, arguments: AskUserArguments, workspace: Workspace) -> Finished:
-        raise ToolFailed("nobody was asked")  # an answered question ends the call without running it
+        raise ToolFailed(
+            "the question was not shown to anybody"
+        )  # an answered question ends the call without running it

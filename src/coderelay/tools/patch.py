@@ -150,7 +150,7 @@ def _patched(patch: "FilePatch", data: bytes | None, shown: str) -> bytes | None
     if patch.kind == "update":
         return _encoded(file, text, shown)
     if text:
-        raise ToolFailed(say("{path} has more lines than the patch that deletes it shows", path=shown))
+        raise ToolFailed(say("the patch deletes {path} but does not list all of its lines", path=shown))
     return None
 
 

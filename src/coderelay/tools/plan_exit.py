@@ -43,4 +43,4 @@ class PlanExit:
         return Need(tool="plan_exit", kind="ask", title=title, plan=arguments.plan)
 
     async def run(self, arguments: PlanExitArguments, workspace: Workspace) -> Finished:
-        raise ToolFailed("nobody was asked")  # a decided plan ends the call without running it
+        raise ToolFailed("the question was not shown to anybody")  # a decided plan ends the call without running it

@@ -64,7 +64,7 @@ class Read:
         chinese_results={
             "1 line": "1 行",
             "{count} lines": "{count} 行",
-            "offset and limit start at 1": "offset 和 limit 从 1 开始",
+            "offset and limit must be at least 1": "offset 和 limit 从 1 开始",
             "{path} has only 1 line": "{path} 只有 1 行",
             "{path} has only {count} lines": "{path} 只有 {count} 行",
             "{path} is a binary file of {count} bytes": "{path} 是 {count} 字节的二进制文件",
@@ -78,7 +78,7 @@ class Read:
 
     async def run(self, arguments: ReadArguments, workspace: Workspace) -> Finished:
         if arguments.offset < 1 or arguments.limit < 1:
-            raise ToolFailed("offset and limit start at 1")
+            raise ToolFailed("offset and limit must be at least 1")
         path = workspace.disk.locate(arguments.path)
         content = await workspace.files.read(arguments.path, _FILE_BYTES)
         kind = image_kind(content.data)

@@ -39,9 +39,7 @@ class Tolerance:
     def check_requests(self, waiting: int) -> None:
         """Another request has arrived, while so many are not answered. An answer takes memory until it is read."""
         if waiting >= _IN_FLIGHT:
-            raise PeerLost(
-                say("asked more than {count} times without reading what it was answered", count=_IN_FLIGHT)
-            )
+            raise PeerLost(say("sent more than {count} requests without reading the answers", count=_IN_FLIGHT))
 
 
 def _values(data: bytes | Oversized) -> list[object]:

@@ -96,7 +96,7 @@ def test_nothing_that_was_said_is_lost(text: str) -> None:
         ("before\n| a |\n|---|\n| 1 |\nafter | x", "\nbefore\n\na\n─────\n1\nafter\n"),
     ],
 )
-def test_markup(text: str, shown: str) -> None:
+def test_markdown_is_drawn(text: str, shown: str) -> None:
     assert plain(text) == shown
 
 

@@ -49,7 +49,7 @@ _ENGLISH = {
     "`--model provider:name` chooses another one; `coder doctor` shows what was found.",
     "programs": "Installed, but not supported by this version yet: {names}.",
     "commands": "Commands:",
-    "another_version": "This was started by another version of coder. Please ask again.",
+    "another_version": "This request was started by another version of coder. Please send it again.",
     "nothing_to_compact": "Nothing to compact without a model.",
 }
 _TRANSLATED = {

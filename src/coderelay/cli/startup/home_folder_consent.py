@@ -26,7 +26,7 @@ def check_broad_folder(folder: str) -> None:
     sys.stdout.write(f"{broad_in_words(folder)}\n{t('Work here anyway? You are asked only once. [y/N] ')}")
     sys.stdout.flush()
     if not agrees(sys.stdin.readline()):
-        raise BadInput(t("not started"), t("Change to your project's folder."))
+        raise BadInput(t("not started, because you did not agree"), t("Change to your project's folder."))
     agree_to_broad(home, folder)
 
 

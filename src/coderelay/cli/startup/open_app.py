@@ -57,6 +57,7 @@ def restored_files_message(app: App) -> str:
     if not restored:
         return ""
     return t(
-        "a killed process had changed files that control what git runs; restored or moved aside (*.moved-*): {paths}",
+        "a command had changed files that control what git runs, and coder was killed before it could undo that; "
+        "restored or moved aside (*.moved-*): {paths}",
         paths=", ".join(map(visible, restored)),
     )

@@ -161,7 +161,7 @@ def command_of_others(word: str) -> str:
 
 def codex_setting(word: str) -> str:
     """What to do instead of `-c key=value`."""
-    told = t("-c continues the newest session; {setting} is no prompt", setting=repr(word))
+    told = t("-c continues the newest session and takes no setting such as {setting}", setting=repr(word))
     key = word.partition("=")[0]
     return f"{told}\n{t('Use --model NAME.') if key == 'model' else localize(_CONFIG)}"
 

@@ -202,7 +202,7 @@ def _on_signals(interrupt: Callable[[], object], leave: Callable[[], object]) ->
 def _parked(session: SessionId, why: str, asks: Sequence[AskRow] = ()) -> str:
     from coderelay.client.ask_view import headline  # few runs are parked
 
-    lines = [f"coder: {t('parked: {why}', why=why)}", *(f"  {each.ask.id}  {headline(each.ask)}" for each in asks)]
+    lines = [f"coder: {t('paused: {why}', why=why)}", *(f"  {each.ask.id}  {headline(each.ask)}" for each in asks)]
     if asks:
         lines.append(t("Answer with: coder answer {ask} allow|deny|stop|TEXT", ask=asks[0].ask.id))
     lines.append(t("session {session}", session=session))

@@ -42,7 +42,7 @@ COMMANDS = (
         ),
         run=clear,
         detail=Localized(
-            "Not possible while a turn is running. The log keeps everything, /undo still works, and the settings "
+            "Cannot be used while a turn is running. The log keeps everything, /undo still works, and the settings "
             "stay as they are; /new starts another session instead.",
             "回合运行时不可用。日志保留全部内容，/undo 仍可用，设置不变；/new 则另建会话。",
         ),

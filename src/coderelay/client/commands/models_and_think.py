@@ -57,7 +57,11 @@ async def everything_offered(client: Client, session: SessionId) -> tuple[list[M
     are not known, if they are not."""
     known, served = await offered(client, session), await client.get(ListServedModels(session))
     found = {each.name: each for each in (*known[:-1], *served.found, known[-1])}  # the guide stays last
-    problem = t("(only known models: {problem})", problem=retell(served.problem)) if served.problem else ""
+    problem = (
+        t("(without the models that the server lists: {problem})", problem=retell(served.problem))
+        if served.problem
+        else ""
+    )
     return [*found.values()], problem
 
 

@@ -80,7 +80,10 @@ async def trust(here: Context, code: str) -> str:
 def _review(here: Context, shown: TrustShown) -> str:
     here.numbered["trust"] = [shown.digest]
     if not shown.settings and not shown.texts:
-        return t("nothing to trust: everything in {folder} that counts is in use", folder=shown.folder)
+        return t(
+            "nothing to trust: {folder} has no settings, commands, skills or agents that are not in use already",
+            folder=shown.folder,
+        )
     how = t(
         "If you trust it, its commands and rules apply like your own. To trust exactly this: /trust {code}",
         code=_code(shown),
@@ -186,7 +189,7 @@ def permissions_in_words(shown: PermissionsShown) -> str:
         lines += [t("approved:"), *(f"  {each.id}  {approval_in_words(each)}" for each in shown.approvals)]
     if shown.skills_run:
         told = t(
-            "skills: no approval needed while a skill chosen by the agent is in use (skills.auto_approve is run)"
+            "skills: calls need no approval while a skill that the agent chose is in use (skills.auto_approve: run)"
         )
         lines.append(told)
     lines.append(t("sandbox: {sandbox}", sandbox=sandbox_in_words(shown)) + unconfined_note(shown))
@@ -194,7 +197,7 @@ def permissions_in_words(shown: PermissionsShown) -> str:
 
 
 def profile_in_words(profile: Profile) -> str:
-    told = t("tools run without asking; allowed tools and ask rules are not enforced, denials are")
+    told = t("tools run without asking: the list of allowed tools and ask rules have no effect, deny rules do")
     return f"{profile} ({told})"
 
 

@@ -137,7 +137,7 @@ def _greeting(row: Summary, problem: str | None) -> str:
         *([row.title] if row.title else []),
         *([t("last prompt: {prompt}", prompt=row.last_prompt.strip())] if row.last_prompt.strip() else []),
         *([t("(the last turn did not finish)")] if row.turn_open else []),
-        *([t("(this session cannot continue here: {problem})", problem=retell(problem))] if problem else []),
+        *([t("(this process cannot continue the session: {problem})", problem=retell(problem))] if problem else []),
     ]
     return "\n".join(lines)
 

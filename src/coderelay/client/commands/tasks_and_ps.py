@@ -49,7 +49,7 @@ async def background(here: Context, rest: str) -> str:
     stop = StopBackground(session=here.session, background=wanted, by=here.by)
     done = isinstance(await here.client.send(stop), Accepted)
     if not done:
-        return t("already ended or stopping")
+        return t("it has already ended or is stopping")
     return t("(stopping background command {number})", number=wanted)
 
 

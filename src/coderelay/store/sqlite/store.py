@@ -236,7 +236,7 @@ class SqliteStore:
                     await self._writer.close_removed()
                     self._reader.close()
                     self._files.release()
-                    self._tell(say("{path} was removed while in use; its content is not lost", path=removed))
+                    self._tell(say("{path} was removed while coder used it; its content was saved", path=removed))
                 else:
                     self._reader.close()
                 self._open()

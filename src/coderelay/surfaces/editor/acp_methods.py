@@ -135,7 +135,7 @@ class AcpMethods:
     async def _authenticate(self, request: Request) -> Fields:
         wanted = read_params(request.params, Authenticate)
         raise BadInput(
-            say("there is no way to authenticate called {name}, and no need to", name=repr(wanted.method_id))
+            say("unknown authentication method {name}; coder needs no authentication", name=repr(wanted.method_id))
         )
 
     async def _new(self, request: Request) -> Reply:

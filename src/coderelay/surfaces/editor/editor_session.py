@@ -294,7 +294,7 @@ class EditorSession:
     def _warn_unsaved_text_not_visible(self) -> None:
         """Say, once, that the editor's files are not seen because another process runs the turn."""
         self._lends_files = False
-        told = t("Another process of coder works on this prompt. It does not see changes that are not saved.")
+        told = t("Another coder process runs this prompt. It does not see unsaved changes in your editor.")
         self.send(self._updates.notice(told))
 
     async def _tell_usage(self) -> None:
@@ -323,7 +323,9 @@ class EditorSession:
 def _stop_reason(event: TurnEnded) -> str | RpcError:
     match event.ending:
         case "failed":
-            return RpcError(INTERNAL_ERROR, retell(event.error or t("the turn failed"), event.said))
+            return RpcError(
+                INTERNAL_ERROR, retell(event.error or t("the turn failed for an unknown reason"), event.said)
+            )
         case "stopped":
             return "cancelled"
         case "step_limit":

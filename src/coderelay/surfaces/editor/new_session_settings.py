@@ -39,12 +39,23 @@ def accepted_settings(wanted: NewSession, default: Mode, max_mode: Mode, tells_m
         "agents": wanted.agents,
     }
     names = ", ".join(name for name, value in refused.items() if value)
-    notices = [t("These settings of the client are not used: {names}.", names=names)] if names else []
+    notices = (
+        [t("These settings of the client are not supported and have no effect: {names}.", names=names)]
+        if names
+        else []
+    )
     mode = _mode(settings.permission_mode, default)
     freest = freer_mode(default, max_mode)
     if tells_mode and freer_mode(mode, freest) != freest:
         hint = t("`acp.max_mode` in your configuration allows more.")
-        notices.append(t("The mode is {mode} and not {wanted}. {hint}", mode=freest, wanted=mode, hint=hint))
+        notices.append(
+            t(
+                "The mode is {mode}, because {wanted} is not allowed to this client. {hint}",
+                mode=freest,
+                wanted=mode,
+                hint=hint,
+            )
+        )
     refused_tools = tuple(f"-{name}" for name in settings.disallowed_tools or ())
     return AcceptedSettings(
         mode=stricter_mode(mode, freest),

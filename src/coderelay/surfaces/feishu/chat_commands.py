@@ -46,7 +46,7 @@ _NO_SUCH = Localized(
 )
 _STOPPED = Localized("Stopped", "已停止")
 _NOT_RUNNING = Localized("Nothing is running.", "当前没有正在执行的任务。")
-_NOT_YOURS = Localized("only the person whose session it is may do that", "只有会话所有者可以执行此操作")
+_NOT_YOURS = Localized("only the owner of the session may do that", "只有会话所有者可以执行此操作")
 _MODE = Localized("Mode: {mode}", "模式：{mode}")
 _MODE_LOOSER = Localized(
     "from a chat the mode can only become stricter; it is {mode}", "聊天中只能收紧权限模式；当前为 {mode}"

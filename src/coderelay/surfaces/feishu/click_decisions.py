@@ -22,7 +22,7 @@ from coderelay.protocol.calls import Question
 from coderelay.protocol.errors import BadInput
 from coderelay.surfaces.feishu.ask_cards import is_free_text
 
-_MISFIT = Localized("this is no answer to what is asked", "此操作不能回答当前的请求")
+_MISFIT = Localized("this does not answer what was asked", "此操作不能回答当前的请求")
 _YES_NO = {"confirm": "yes", "cancel": "no"}
 
 

@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 _TITLE = 60
 _WORDS: dict[str, bool] = {"确认": True, "yes": True, "取消": False, "no": False}
-_REFUSED = Localized("Not admitted", "暂无使用权限")
+_REFUSED = Localized("No access", "暂无使用权限")
 _REFUSED_TEXT = Localized(
     "Sorry, this bot does not know you yet. Whoever runs it can add your id to `feishu.users`: {open_id}",
     "抱歉，你还没有使用此机器人的权限。请联系管理员将你的 ID 加入 `feishu.users`：{open_id}",
@@ -40,13 +40,13 @@ _ERROR = Localized("That did not work", "操作未成功")
 _INTERNAL = Localized(
     "An internal error occurred; its details are in the log of the bot.", "发生内部错误，详情见机器人日志。"
 )
-_NOT_AN_ANSWER = Localized("That is no answer", "回复无法识别")
+_NOT_AN_ANSWER = Localized("This does not answer the question", "回复无法识别")
 _BUSY = Localized("Busy", "正在执行任务")
 _BUSY_TEXT = Localized(
     "The message was ignored. Send it again when the task is done.", "消息未处理，请在任务完成后重新发送。"
 )
-_NO_TEXT = Localized("Only text", "仅支持文字消息")
-_NO_TEXT_TEXT = Localized("The bot reads text and nothing else.", "机器人暂时只能处理文字消息。")
+_NO_TEXT = Localized("Text only", "仅支持文字消息")
+_NO_TEXT_TEXT = Localized("The bot can only read text.", "机器人暂时只能处理文字消息。")
 _CANNOT_RUN = Localized("The session cannot run here now", "会话暂时无法在此执行")
 _ELSEWHERE = Localized("Already answered", "已有答复")
 _CLICK = Localized("Please use the buttons of the card", "请点击卡片上的按钮")

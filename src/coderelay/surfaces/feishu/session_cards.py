@@ -48,9 +48,9 @@ QUEUED = "queued/"
 """How the keys of acknowledgements begin; the prompt follows."""
 _QUEUED = Localized("Queued", "已加入队列")
 _QUEUED_TEXT = Localized("It begins when the current task is done.", "当前任务完成后开始执行。")
-_BEGUN = Localized("Begun", "已开始执行")
+_BEGUN = Localized("Started", "已开始执行")
 _TAKEN = Localized("Passed on to the running task", "已转给正在执行的任务")
-_RECALLED = Localized("Taken back", "已撤回")
+_RECALLED = Localized("Removed from the queue", "已撤回")
 
 
 class AskGroup(Struct):

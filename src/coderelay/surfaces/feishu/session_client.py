@@ -148,7 +148,11 @@ def parse_words(ask: Ask, text: str) -> Decision:
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) != len(ask.questions):
         raise BadInput(
-            t("{asked} questions need {asked} answers, not {given}", asked=len(ask.questions), given=len(lines))
+            t(
+                "there are {asked} questions; give {asked} answers, not {given}",
+                asked=len(ask.questions),
+                given=len(lines),
+            )
         )
     return parse_answer(ask, lines)
 

@@ -65,7 +65,7 @@ class AskMenu:
     def lines(self, width: int, rows: int, waiting: int) -> list[str]:
         """Draw the menu in at most so many rows. `waiting` is the number of calls that wait together."""
         facts = [f"{self._place[0]}/{self._place[1]}"] if self._place[1] > 1 else []
-        facts += [t("{number} waiting: y all, n all", number=waiting)] if waiting > 1 else []
+        facts += [t("{number} to approve: y all allows all, n all denies all", number=waiting)] if waiting > 1 else []
         told = " · ".join([*facts, self._help()])
         heading = cut(_one_line(self._headline), max(width - width_of(told) - 4, width * 2 // 3))
         heading = f"{_YELLOW}{_BOLD}{heading}{_PLAIN}  " if heading else ""

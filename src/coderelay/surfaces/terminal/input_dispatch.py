@@ -116,7 +116,7 @@ class InputDispatch:
         if self._view.is_busy:
             match self._opened.while_running:
                 case "ignore":
-                    self._note(t("ignored: a turn is running"))
+                    self._note(t("ignored: a turn is running, and input_while_running is set to ignore"))
                     return False
                 case "stop":
                     await self._client.send(StopTurn(session=self._session, by=self._by))
@@ -152,7 +152,7 @@ class InputDispatch:
         ):  # the prompt is sent; the follower of the session reports that the log cannot be used
             why = await self._client.get(WhyNotRun(self._session)) if self._region.busy_since is None else None
             if why is not None:
-                told = t("queued; cannot run here: {problem}", problem=retell(why))
+                told = t("queued, but this process cannot run the session: {problem}", problem=retell(why))
                 self._note(told)
 
     async def _take_command(self, slash: Slash, prepared: PreparedPrompt) -> SwitchedSession | LeftSession | None:

@@ -82,7 +82,7 @@ class LiveRegionView:
         if row.cost is not None:
             facts.append(f"${row.cost:.4f}")
         if row.background:
-            facts.append(t("{number} in the background", number=row.background))
+            facts.append(t("background commands: {number}", number=row.background))
         busy = self._busy()
         text = cut(" · ".join(facts), max(20, width - width_of(without_colours(busy)) - 1))
         for warning in (unasked, sandbox if is_off else ""):

@@ -303,7 +303,7 @@ class PlainRepl:
         steer = False
         if self._busy():
             if self._while_running == "ignore":
-                write(t("(ignored: a turn is running)") + "\n")
+                write(t("(ignored: a turn is running, and input_while_running is set to ignore)") + "\n")
                 return
             if self._while_running == "stop":
                 await self._stop()

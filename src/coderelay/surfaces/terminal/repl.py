@@ -168,7 +168,7 @@ class Repl:
             return False
         self._cancel_decision()
         self._screen.write("n ")
-        self.hint(t("type what to do instead; Enter sends your no"))
+        self.hint(t("type what to do instead; Enter denies the call and sends this text"))
         return True
 
     def recall(self) -> bool:

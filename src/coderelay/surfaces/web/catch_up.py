@@ -64,7 +64,11 @@ async def follow(
         first_parts = sum(frame.seq == replayed[0].seq for frame in replayed) if replayed else 0
         if wanted.after_part > first_parts:
             raise BadInput(
-                say("the next event has {count} parts, not {number}", count=first_parts, number=wanted.after_part)
+                say(
+                    "afterPart is {number}, but the next event has only {count} parts",
+                    count=first_parts,
+                    number=wanted.after_part,
+                )
             )
         asks = [each for each in await client.get(ListAsks(session)) if each.session != session]
         requests = [await ask_frame(broadcast, each) for each in asks]

@@ -80,7 +80,7 @@ async def _task(client: Client, session: SessionId, call: CallId) -> str:
         messages = await client.get(ReadMessages(child))
         status = STATUSES[(await client.get(ShowSession(child))).phase]
     except UnknownSession as error:
-        raise BadInput("this call has no session of its own") from error
+        raise BadInput("this call did not start a subagent") from error
     rows = [msgspec.Raw(row.data.encode()) for row in messages.rows]
     place = {"sessionId": session, "toolUseId": call, "childSessionId": child}
     return event_text("task.history", {**place, "status": status, "messages": rows})

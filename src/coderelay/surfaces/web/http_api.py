@@ -67,7 +67,9 @@ class HttpApi:
         if (token := self._token.redeem(body.secret)) is not None:
             return json_answer({"token": token})
         if self._token.is_guessed_at:
-            raise HTTPException(429, "too many wrong secrets", {"retry-after": "10"})
+            raise HTTPException(
+                429, "too many wrong login links; wait ten seconds and try again", {"retry-after": "10"}
+            )
         raise HTTPException(403, "this link was used already or is too old; `coder web` prints a new one")
 
     async def link(self, request: Request) -> Response:
@@ -102,7 +104,9 @@ class HttpApi:
         try:
             found = await self._client.get(ListFolders(self._roots, path, hidden))
         except BadInput as refused:
-            raise HTTPException(403, "this folder may not be shown") from refused
+            raise HTTPException(
+                403, "this folder cannot be shown: it is outside of web.roots, or cannot be read"
+            ) from refused
         return json_answer(
             {"path": found.path, "folders": found.folders, "parent": found.parent or None, "whole": found.whole}
         )

@@ -44,12 +44,12 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) < len(pairs):
         twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
-        raise ValueError(f"the key {twice[:_MOST_NAME]!r} stands twice in one object")
+        raise ValueError(f"the key {twice[:_MOST_NAME]!r} appears twice in one object")
     return made
 
 
 def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is not a number of JSON")
+    raise ValueError(f"{name} is not a number in JSON")
 
 
 def _check(value: object, depth: int) -> None:

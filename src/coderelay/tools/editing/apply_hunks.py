@@ -46,7 +46,9 @@ class _Places:
         start = self._place(hunk, old) if old else self._insertion(hunk)
         if not self._is_free(start, start + len(old)):
             raise ToolFailed(
-                say("two changes to {path} meet at line {number}; make them one", path=self._shown, number=start + 1)
+                say(
+                    "two changes to {path} overlap at line {number}; combine them", path=self._shown, number=start + 1
+                )
             )
         if hunk.start is not None:
             self._drift = start - hunk.start

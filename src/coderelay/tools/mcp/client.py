@@ -71,7 +71,7 @@ class McpClient:
         if greeting.protocol_version not in VERSIONS:
             raise ServerFailed(
                 say(
-                    "speaks version {version} of the protocol, which we do not",
+                    "speaks version {version} of the protocol, which coder does not support",
                     version=greeting.protocol_version[:40],
                 )
             )

@@ -35,7 +35,7 @@ def page_address(text: str, ports: Collection[int] = PORTS) -> PageAddress:
     """Raises ToolFailed for all but the usual forms of a URL: another form may hide where it leads."""
     text = text.strip()
     if len(text) > _MOST_CHARS or not text.isprintable() or " " in text or "\\" in text:
-        raise ToolFailed("the address is too long, or has a blank or another character that none has")
+        raise ToolFailed("the address is too long, or contains a blank or another character that URLs cannot contain")
     try:
         parts = urlsplit(text)
         host, port = (parts.hostname or "").encode("idna").decode().lower(), parts.port
@@ -61,7 +61,7 @@ def page_address(text: str, ports: Collection[int] = PORTS) -> PageAddress:
     query = f"?{quote(parts.query, _KEPT)}" if parts.query else ""
     url = f"{parts.scheme}://{host}{'' if port == usual_port else f':{port}'}{quote(parts.path or '/', _KEPT)}{query}"
     if host_of(url) != host or _is_odd_number(host):
-        raise ToolFailed(say("{host} is not the plain name of a machine", host=repr(host)))
+        raise ToolFailed(say("{host} is not a plain host name", host=repr(host)))
     return PageAddress(url, secure, host, port)
 
 

@@ -162,7 +162,9 @@ class Git(Struct, frozen=True):
         """The whole output. Raises GitFailed if git fails or writes more than `MOST_BYTES`."""
         output, cut = self.run_truncated(*arguments, most=MOST_BYTES, given=given, codes=codes)
         if cut:
-            raise GitFailed(say("git {name} says more than {count} MB", name=arguments[0], count=MOST_BYTES >> 20))
+            raise GitFailed(
+                say("git {name} wrote more than {count} MB of output", name=arguments[0], count=MOST_BYTES >> 20)
+            )
         return output
 
     def run_truncated(
@@ -192,7 +194,7 @@ class Git(Struct, frozen=True):
                 process.stdin.writelines(pieces)
                 process.stdin.close()
             except BrokenPipeError as error:
-                raise GitFailed(say("git {name} ended", name=arguments[0])) from error
+                raise GitFailed(say("git {name} ended before it had read its input", name=arguments[0])) from error
             if process.wait() != 0:
                 raise GitFailed(say("git {name} failed ({code})", name=arguments[0], code=process.returncode))
 

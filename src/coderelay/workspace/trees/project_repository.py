@@ -75,10 +75,10 @@ def repository_of(folder: str) -> ProjectRepository:
     """The repository of the work tree that contains a folder. Raises NoRepository."""
     root = root_of(folder)
     if root is None:
-        raise NoRepository(say("{folder} is not in one", folder=folder))
+        raise NoRepository(say("{folder} is not in a git repository", folder=folder))
     repository = repository_at(root)
     if repository is None:
-        raise NoRepository(say("{path} is none, or is damaged", path=os.path.join(root, ".git")))
+        raise NoRepository(say("{path} is not a git repository, or is damaged", path=os.path.join(root, ".git")))
     if (folder + os.sep).startswith(os.path.join(root, ".git") + os.sep):
         raise NoRepository(say("{folder} is not in a work tree", folder=folder))
     return repository

@@ -46,7 +46,7 @@ def recognise_find(words: Sequence[Word], folders: CommandFolders) -> Sequence[W
             _check_file(rest.pop(0), folders)
         elif (word.text in _WITH_VALUE or _NEWER_THAN.fullmatch(word.text)) and rest:
             if rest.pop(0).glob:
-                raise NotReadOnly("an unquoted pattern becomes file names before find sees it")
+                raise NotReadOnly("the shell replaces an unquoted pattern by file names before find sees it")
         else:
             raise NotReadOnly(say("find {option} may change things", option=word.text))
     return inner

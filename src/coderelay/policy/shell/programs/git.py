@@ -153,7 +153,7 @@ _DANGERS = {
     **dict.fromkeys(("reset", "checkout", "restore"), "it may discard work"),
     **dict.fromkeys(("rebase", "filter-branch", "filter-repo", "update-ref"), "it rewrites history"),
     "config": "it changes what git runs",
-    "gc": "it removes objects",
+    "gc": "it may delete unreachable git objects",
 }
 
 
@@ -171,7 +171,7 @@ def recognise_git(words: Sequence[Word], folders: CommandFolders) -> None:
         elif option not in ("--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"):
             raise NotReadOnly(say("the git option {option} may change things", option=option))
     if not root:
-        raise NotReadOnly("git below the root of the workspace may meet another repository")
+        raise NotReadOnly("git runs below the root of the workspace, where it may use another repository")
     if not rest or any(each.glob for each in rest[:2]):
         raise NotReadOnly("git is given no plain subcommand")
     if any(_CHECKS_SIGNATURE.search(each.text) for each in rest):

@@ -77,7 +77,7 @@ def check(words: Sequence[Word], known: Options, folders: CommandFolders) -> Ope
         if word.glob and not harmless and word.text[0] in "-*?":
             raise NotReadOnly(say("the pattern {pattern} could become an option", pattern=word.text))
         if known.operands_last and operands and word.text.startswith("-"):
-            raise NotReadOnly(say("{word} behind an operand may be a file", word=word.text))
+            raise NotReadOnly(say("the option {word} after an operand may be taken as a file", word=word.text))
         if word.text == "--":
             operands += rest
             given += [OptionWord((), (each.text,)) for each in (word, *rest)]
@@ -100,9 +100,9 @@ def check(words: Sequence[Word], known: Options, folders: CommandFolders) -> Ope
     if known.most_operands is not None and (
         len(operands) > known.most_operands or any(each.glob for each in operands)
     ):
-        raise NotReadOnly("it has more arguments than are known to be safe")
+        raise NotReadOnly("it has more arguments than coder knows to be safe")
     if any(each.glob for each in operands[:texts]):
-        raise NotReadOnly("a pattern is not a plain word")
+        raise NotReadOnly("a file name pattern stands where a plain word is needed")
     paths = [each.text for each in operands[texts:]]
     if known.at_files and any(path.startswith("@") for path in paths):
         raise NotReadOnly("a file of arguments could hold any option")
@@ -156,7 +156,7 @@ def _short(word: Word, rest: list[Word], known: Options, folders: CommandFolders
 def _next(word: Word, rest: list[Word]) -> str:
     """Takes the next word as the value of an option. A word that looks like an option may be one, and is refused."""
     if not rest or rest[0].glob or rest[0].text.startswith("-"):
-        raise NotReadOnly(say("the option {option} lacks a plain value", option=word.text))
+        raise NotReadOnly(say("the option {option} has no plain value", option=word.text))
     return rest.pop(0).text
 
 

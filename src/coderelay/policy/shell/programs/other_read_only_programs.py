@@ -86,7 +86,7 @@ def recognise_test(words: Sequence[Word], folders: CommandFolders) -> None:
         case _:
             raise NotReadOnly("only tests of files and plain texts are known to be harmless")
     if any(word.glob for word in words):
-        raise NotReadOnly("a pattern is not a plain word")
+        raise NotReadOnly("a file name pattern stands where a plain word is needed")
     for path in paths:
         if not folders.holds(path):
             raise NotReadOnly(say("{path} is outside the workspace", path=path))
@@ -165,7 +165,7 @@ def lists_archive(program: str, option: str) -> bool:
 def recognise_tar(words: Sequence[Word], folders: CommandFolders) -> None:
     """Only `tf`, perhaps with more letters, and an archive without a colon, which would name another machine."""
     if len(words) < 2 or not lists_archive("tar", words[0].text):
-        raise NotReadOnly("tar is only known to be harmless when it lists, as tar tf")
+        raise NotReadOnly("tar is only known to be harmless when it lists an archive (tar tf FILE)")
     _check_names(words[1:], folders)
     if ":" in words[1].text:
         raise NotReadOnly("tar may ask another machine")

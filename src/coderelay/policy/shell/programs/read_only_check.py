@@ -51,10 +51,10 @@ def recognise_edit(words: Sequence[Word], folders: CommandFolders) -> None:
     if edits is None:
         raise NotReadOnly(say("{program} may do more than edit files", program=system_name(words[0].text)))
     if any(word.glob for word in words):
-        raise NotReadOnly("a pattern is not a plain word")
+        raise NotReadOnly("a file name pattern stands where a plain word is needed")
     for path in check(words[1:], edits, folders).paths:
         if {part.lower() for part in path.split("/")} & _NEVER_EDITED or autorun_entry(path):
-            raise NotReadOnly(say("{path} belongs to a tool that would run it", path=path))
+            raise NotReadOnly(say("another program would run what {path} contains", path=path))
 
 
 def has_table(words: Sequence[str]) -> bool:

@@ -4,8 +4,8 @@ from collections.abc import Generator
 
 import pytest
 
-from tests.missing import missing
 from tests.postgres_server import NoServer, PrivateServer
+from tests.skip_or_fail import missing
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from tests.conftest import Serve
 from tests.house import ME, house, story
 from tests.model_server import ModelServerThread, script
 from tests.plain_terminal import terminal
-from tests.skills.shelves import put, put_config
+from tests.skills.skill_and_command_folders import put, put_config
 from tests.skills.test_slash_lines import told
 
 CoderOn = Callable[[ModelServerThread], Coder]

@@ -55,7 +55,7 @@ def test_ctrl_c_while_loading_crashed_the_interpreter(
 ) -> None:
     """Symptom: exit by SIGSEGV (18 of 400), because msgspec had swallowed KeyboardInterrupt while it loaded."""
     coder = coder_on(serve(by_history(lambda _: says("never"))))
-    program = (str(Path(__file__).with_name("interrupted_loading.py")),)
+    program = (str(Path(__file__).with_name("ctrl_c_while_loading.py")),)
     assert coder.start(*arguments, program=program).wait() == Ran(INTERRUPTED, "", "")
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from coderelay.workspace.sandbox.sandbox_backend import BACKENDS, SandboxBackend
 from coderelay.workspace.sandbox.sandbox_probe import probe
-from tests.missing import missing
+from tests.skip_or_fail import missing
 
 
 @cache

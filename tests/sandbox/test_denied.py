@@ -20,7 +20,7 @@ from tests.house import story
 from tests.sandbox.confined import Confined, confined
 
 SECRET = "sk-very-secret"
-ATTEMPTS = Path(__file__).with_name("attempts.py")
+ATTEMPTS = Path(__file__).with_name("sandbox_escape_attempts.py")
 CREDENTIALS = (
     ".ssh/id_ed25519",
     ".aws/credentials",

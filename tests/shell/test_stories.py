@@ -300,7 +300,7 @@ def test_promise_2_killed_in_the_middle_it_ends_unknown_and_is_never_repeated(tm
         session,
         "echo $$ >> began.new; mv began.new began; exec sleep 600",
         env={"PYTHONPATH": str(Path(__file__).parents[2])},
-        program=("-m", "tests.shell.running"),
+        program=("-m", "tests.shell.shell_turn_process"),
     )
     assert wait_until(began.exists, else_return=lambda: ["never"]) == []
     process.kill()

@@ -10,7 +10,7 @@ from coderelay.protocol.events import BatchOpened, CallEnded
 from coderelay.protocol.queries import ShowPermissions
 from tests.house import InHouse, house, story
 from tests.model_server import bash, call, proposes, says, script, write
-from tests.skills.shelves import put_config, put_skill, trust_all
+from tests.skills.skill_and_command_folders import put_config, put_skill, trust_all
 
 LOAD = proposes(call("skill", name="notes"))
 QUESTION = call("ask_user", questions=[{"question": "Which one?"}])

@@ -10,7 +10,7 @@ from tests.house import InHouse, house, story
 from tests.model_server import Body, call, proposes, says, script
 from tests.native.model_requests import results, users
 from tests.outcomes import in_english
-from tests.skills.shelves import put_config, put_skill, trust_all
+from tests.skills.skill_and_command_folders import put_config, put_skill, trust_all
 
 OFFER = "Instructions for certain kinds of work. If one fits what is asked, load it with skill before you begin."
 

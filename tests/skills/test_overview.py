@@ -25,7 +25,7 @@ from tests.conftest import Serve
 from tests.house import ME, InHouse, house, story
 from tests.model_server import ModelServerThread, bash, proposes, read, says, script
 from tests.plain_terminal import terminal
-from tests.skills.shelves import put_command, put_config, put_skill
+from tests.skills.skill_and_command_folders import put_command, put_config, put_skill
 
 CoderOn = Callable[[ModelServerThread], Coder]
 

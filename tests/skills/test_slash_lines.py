@@ -8,7 +8,7 @@ from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
 from tests.model_server import ModelServerThread, says, script
 from tests.plain_terminal import Terminal, terminal
-from tests.skills.shelves import put, put_command, put_skill, trust_all
+from tests.skills.skill_and_command_folders import put, put_command, put_skill, trust_all
 
 CoderOn = Callable[[ModelServerThread], Coder]
 

@@ -16,7 +16,7 @@ from tests.conftest import Serve
 from tests.house import ME, house, story
 from tests.model_server import Call, ModelServerThread, by_history, call, proposes, read, says, script
 from tests.plain_terminal import terminal
-from tests.skills.shelves import put, put_command, put_skill, trust_all
+from tests.skills.skill_and_command_folders import put, put_command, put_skill, trust_all
 from tests.skills.test_slash_lines import told
 
 CoderOn = Callable[[ModelServerThread], Coder]

@@ -8,7 +8,7 @@ import pytest
 from coderelay.config.trust_records_file import trust, trusted_texts
 from tests.coder_process import Coder, Ran
 from tests.plain_terminal import terminal
-from tests.skills.shelves import put_command, put_config, put_skill, trust_all
+from tests.skills.skill_and_command_folders import put_command, put_config, put_skill, trust_all
 
 
 @pytest.fixture

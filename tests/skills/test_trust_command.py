@@ -18,7 +18,7 @@ from tests.conftest import Serve
 from tests.house import ME, house, story
 from tests.model_server import ModelServerThread, says, script
 from tests.plain_terminal import terminal
-from tests.skills.shelves import put, put_command, put_config, put_skill
+from tests.skills.skill_and_command_folders import put, put_command, put_config, put_skill
 from tests.skills.test_slash_lines import asked, told
 
 CoderOn = Callable[[ModelServerThread], Coder]

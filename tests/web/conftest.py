@@ -6,7 +6,7 @@ from collections.abc import Generator
 import pytest
 
 from coderelay.surfaces.web.page_files import APP
-from tests.missing import missing
+from tests.skip_or_fail import missing
 
 
 @pytest.fixture(scope="session")

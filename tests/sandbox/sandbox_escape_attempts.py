@@ -1,6 +1,6 @@
 """What a command must not be able to do, tried from inside: prints one JSON object, `done` or the error of each.
 
-A script of its own: python -I attempts.py FACTS, which is JSON too.
+A script of its own: python -I sandbox_escape_attempts.py FACTS, which is JSON too.
 """
 
 import ctypes

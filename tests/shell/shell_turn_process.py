@@ -1,5 +1,5 @@
-"""A process that runs one command of the person's own: `python -m tests.shell.running SESSION COMMAND`. Made to be
-killed."""
+"""A process that runs one command of the person's own: `python -m tests.shell.shell_turn_process SESSION COMMAND`.
+Made to be killed."""
 
 import asyncio
 import os

@@ -97,7 +97,7 @@ def test_the_lines_say_what_to_do(patient: Patient) -> None:
     lines = ran.out.splitlines()
     assert lines[0] == f"✓ coder        {__version__}"
     place = lines.index("– git          not found")
-    assert lines[place + 1] == "               → undo and diff need it"
+    assert lines[place + 1] == "               → install git; undo and diff need it"
 
 
 def test_b36_x41_keys_are_told_by_name_and_never_shown(patient: Patient) -> None:

@@ -19,7 +19,7 @@ from coderelay.client.ask_view import parse_answer
 from coderelay.client.client import Capabilities, Client, Lent
 from coderelay.client.follow_with_subagents import follow_family
 from coderelay.config.detect.model_detection import detect
-from coderelay.config.detect.other_agents import learn
+from coderelay.config.detect.other_agents import import_variables
 from coderelay.config.loaded_config import load
 from coderelay.host.host import Host
 from coderelay.protocol.asks import By, Decision
@@ -308,7 +308,7 @@ class Connection:
 
     def __init__(self, who: str) -> None:
         self._who = who
-        self._app = App(load(os.environ), learn(os.environ).added_to(os.environ))
+        self._app = App(load(os.environ), import_variables(os.environ).added_to(os.environ))
         self._host: Host | None = None
         self._client: ConnectedClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None

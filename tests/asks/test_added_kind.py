@@ -28,7 +28,7 @@ pytestmark = pytest.mark.quick
 
 class DeployAsk(Struct, frozen=True, tag="deploy"):
     answered_by: ClassVar[type[Struct]] = Allow
-    misfit: ClassVar[str] = "say yes or no"
+    wrong_answer_message: ClassVar[str] = "say yes or no"
     external_name: ClassVar[str] = "Deploy"
 
     id: AskId

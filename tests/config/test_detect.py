@@ -10,7 +10,7 @@ import pytest
 from msgspec import Struct
 
 from coderelay.config.detect.model_detection import DetectedModel, detect
-from coderelay.config.detect.other_agents import LearnedVariables
+from coderelay.config.detect.other_agents import ImportedVariables
 from coderelay.config.loaded_config import Config
 from coderelay.models.local.installed_weights_registry import Weights, WeightsFolder
 from coderelay.models.providers import KNOWN, ProviderSettings
@@ -133,7 +133,7 @@ async def test_a_server_here_counts_before_weights(tmp_path: Path) -> None:
             scene = Scene(tmp_path, addresses | {"ollama": server.url})
             scene.add_weights("small")
             found = await scene.detect({})
-    expected = DetectedModel("ollama:qwen2.5-coder:7b", f"ollama at 127.0.0.1:{server.port}", LearnedVariables())
+    expected = DetectedModel("ollama:qwen2.5-coder:7b", f"ollama at 127.0.0.1:{server.port}", ImportedVariables())
     assert found == expected
     assert found.agent == "native"
     assert found.line == (

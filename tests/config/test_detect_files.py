@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coderelay.config.detect.other_agents import CLAUDE, IFLOW, LearnedVariables, learn
+from coderelay.config.detect.other_agents import CLAUDE, IFLOW, ImportedVariables, import_variables
 
 KEY = "sk-very-secret-0123456789"
 
@@ -32,21 +32,21 @@ def test_b02_b36_what_is_not_set_is_taken_and_what_is_set_stays(tmp_path: Path) 
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": True,
     }
     env = _home(tmp_path, claude={"env": wanted, "permissions": {}}) | {"ANTHROPIC_MODEL": "sonnet"}
-    learned = learn(env)
-    assert learned.added_to(env) == env | {
+    imported = import_variables(env)
+    assert imported.added_to(env) == env | {
         "ANTHROPIC_AUTH_TOKEN": KEY,
         "ANTHROPIC_BASE_URL": "https://relay.example",
         "ANTHROPIC_DEFAULT_HAIKU_MODEL": "haiku",
         "API_TIMEOUT_MS": "600000",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "true",
     }
-    assert set(learned.files.values()) == {CLAUDE}
-    assert set(learned.files) == set(learned.values)
+    assert set(imported.files.values()) == {CLAUDE}
+    assert set(imported.files) == set(imported.values)
 
 
 def test_b36_a_variable_that_is_set_to_nothing_is_set(tmp_path: Path) -> None:
     env = _home(tmp_path, claude={"env": {"ANTHROPIC_MODEL": "opus"}}) | {"ANTHROPIC_MODEL": ""}
-    assert learn(env) == LearnedVariables()
+    assert import_variables(env) == ImportedVariables()
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_b36_a_variable_that_is_set_to_nothing_is_set(tmp_path: Path) -> None:
     ids=lambda content: repr(content[:40]),
 )
 def test_b36_a_file_that_makes_no_sense_says_nothing(tmp_path: Path, content: bytes) -> None:
-    assert learn(_home(tmp_path, claude=content, iflow=content)) == LearnedVariables()
+    assert import_variables(_home(tmp_path, claude=content, iflow=content)) == ImportedVariables()
 
 
 def test_b36_neither_a_fifo_nor_a_folder_nor_a_device_holds_anyone_up(tmp_path: Path) -> None:
@@ -79,15 +79,15 @@ def test_b36_neither_a_fifo_nor_a_folder_nor_a_device_holds_anyone_up(tmp_path: 
         (tmp_path / name).mkdir()
     os.mkfifo(tmp_path / ".claude" / "settings.json")
     (tmp_path / ".iflow" / "settings.json").mkdir()
-    assert learn({"HOME": str(tmp_path)}) == LearnedVariables()
+    assert import_variables({"HOME": str(tmp_path)}) == ImportedVariables()
     (tmp_path / ".claude" / "settings.json").unlink()
     (tmp_path / ".claude" / "settings.json").symlink_to("/dev/zero")
-    assert learn({"HOME": str(tmp_path)}) == LearnedVariables()
+    assert import_variables({"HOME": str(tmp_path)}) == ImportedVariables()
 
 
 @pytest.mark.parametrize("env", [{}, {"HOME": ""}, {"HOME": "/nowhere/at/all"}, {"HOME": "a\0b"}])
 def test_b36_without_a_home_there_is_nothing(env: dict[str, str]) -> None:
-    assert learn(env) == LearnedVariables()
+    assert import_variables(env) == ImportedVariables()
 
 
 def test_the_key_a_person_gave_iflow_is_taken_with_its_address(tmp_path: Path) -> None:
@@ -99,8 +99,8 @@ def test_the_key_a_person_gave_iflow_is_taken_with_its_address(tmp_path: Path) -
     }
     values = {"IFLOW_API_KEY": KEY, "IFLOW_BASE_URL": "https://relay.example/v1", "IFLOW_MODEL_NAME": "kimi"}
     env = _home(tmp_path, iflow=settings)
-    assert learn(env) == LearnedVariables(values, dict.fromkeys(values, IFLOW))
-    assert learn(env | {"IFLOW_API_KEY": "mine"}) == LearnedVariables()
+    assert import_variables(env) == ImportedVariables(values, dict.fromkeys(values, IFLOW))
+    assert import_variables(env | {"IFLOW_API_KEY": "mine"}) == ImportedVariables()
 
 
 @pytest.mark.parametrize(
@@ -112,4 +112,4 @@ def test_the_key_a_person_gave_iflow_is_taken_with_its_address(tmp_path: Path) -
     ],
 )
 def test_a_login_of_iflow_itself_is_never_lifted(tmp_path: Path, settings: dict[str, Any]) -> None:
-    assert learn(_home(tmp_path, iflow=settings)) == LearnedVariables()
+    assert import_variables(_home(tmp_path, iflow=settings)) == ImportedVariables()

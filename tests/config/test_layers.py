@@ -10,7 +10,7 @@ from hypothesis import find, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from coderelay.config.folder_override_rules import RULES, theirs
+from coderelay.config.folder_override_rules import RULES, folder_value
 from coderelay.config.loaded_config import Config
 from coderelay.config.parse_config import read_document
 from coderelay.config.person_and_folder_settings import LayeredSettings, layer
@@ -22,7 +22,7 @@ from tests.config.test_keys import KEYS
 def test_x23_without_files_the_defaults_count(places: Places) -> None:
     config = places.load()
     assert config == Config(
-        home=str(places.home), model=None, folder=str(places.folder), stamps=(None, None, None, None)
+        home=str(places.home), model=None, folder=str(places.folder), file_fingerprints=(None, None, None, None)
     )
     assert (config.settings.max_steps, config.settings.compaction.threshold, config.settings.compaction.keep) == (
         128,
@@ -95,11 +95,11 @@ def test_x36_a_folder_tightens_at_once_and_loosens_nothing(places: Places) -> No
 
 
 def test_x36_c39_a_folder_names_its_checks_only_if_the_person_named_none(places: Places) -> None:
-    key, mine, theirs = "workflow.verify_commands", ["pytest -q"], ["./gradlew test"]
-    kept = places.write(person={key: mine}, folder={key: theirs}).load()
-    assert (kept.settings.workflow.verify_commands, kept.untrusted) == (tuple(mine), {key: theirs})
-    free = places.write(person={}, folder={key: theirs}).load()
-    assert (free.settings.workflow.verify_commands, free.untrusted) == (tuple(theirs), {})
+    key, person, folder = "workflow.verify_commands", ["pytest -q"], ["./gradlew test"]
+    kept = places.write(person={key: person}, folder={key: folder}).load()
+    assert (kept.settings.workflow.verify_commands, kept.untrusted) == (tuple(person), {key: folder})
+    free = places.write(person={}, folder={key: folder}).load()
+    assert (free.settings.workflow.verify_commands, free.untrusted) == (tuple(folder), {})
 
 
 def test_x36_what_the_person_has_set_alike_is_nothing_to_trust(places: Places) -> None:
@@ -229,9 +229,9 @@ def test_x36_an_untrusted_folder_can_only_tighten(person: dict[str, Any], folder
     assert _loosened(mine, layered.untrusted) == []
 
 
-@pytest.mark.parametrize("key", [key for key, (untrusted, _) in RULES.items() if untrusted is not theirs])
+@pytest.mark.parametrize("key", [key for key, (untrusted, _) in RULES.items() if untrusted is not folder_value])
 def test_x36_the_check_finds_each_key_that_a_folder_could_just_set(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(RULES, key, (theirs, theirs))
+    monkeypatch.setitem(RULES, key, (folder_value, folder_value))
     written = "hooks.Stop" if key == "hooks.*" else key.replace("*", "mine")
     one = st.fixed_dictionaries({written: VALUES[written]})
 

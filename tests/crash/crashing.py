@@ -76,7 +76,7 @@ class CrashingStore:
         )
         self.waiting, self.named = store.waiting, store.named
         self.change_counter, self.rebuild, self.close = store.change_counter, store.rebuild, store.close
-        self.hurry, self.changed, self.all_heads = store.hurry, store.changed, store.all_heads
+        self.limit_lock_waits, self.changed, self.all_heads = store.limit_lock_waits, store.changed, store.all_heads
         self.recent_folders, self.key_value_store = store.recent_folders, store.key_value_store
         self._mutant = mutant
 
@@ -193,7 +193,7 @@ def main() -> int:
     if crashing.mutant in _BROKEN_FOLDS:
         _break_fold(_BROKEN_FOLDS[crashing.mutant])
     if crashing.mutant == "unasked":
-        AgentTurn.may_spend = _may_always_spend
+        AgentTurn.may_continue = _may_always_spend
     if crashing.mutant == "no-epoch":
         AgentTurn._is_mine = _is_my_turn  # pyright: ignore[reportPrivateUsage] - breaking it is the point
     default_command.AGENTS = (*default_command.AGENTS, BlockingAgent.name)

@@ -9,7 +9,7 @@ import pytest
 
 from coderelay.protocol.errors import CannotRun
 from coderelay.testing.feishu_server import FakeFeishu
-from coderelay.testing.feishu_server.connections import CONTROL, DATA, Frame, decode_frame
+from coderelay.testing.feishu_server.connections import CONTROL, DATA, PlatformFrame, decode_frame
 from tests.feishu.platform_bot import aside, platform_bot
 from tests.house import story
 from tests.patience import PATIENCE
@@ -107,12 +107,12 @@ async def test_a_frame_that_cannot_be_read_does_no_harm(feishu: FakeFeishu, tmp_
         for raw in (
             b"\xff\xff\xff",
             b"",
-            Frame(DATA, {**event, "sum": "2", "seq": "7"}, b"{}").encode(),
-            Frame(DATA, {**event, "sum": "x", "seq": "0"}, b"{}").encode(),
-            Frame(DATA, {"type": "event"}, b"no json").encode(),
-            Frame(DATA, {"type": "card"}, b"{}").encode(),
-            Frame(CONTROL, {"type": "pong"}, b"no json").encode(),
-            Frame(CONTROL, {"type": "pong"}, b'{"PingInterval": -3}').encode(),
+            PlatformFrame(DATA, {**event, "sum": "2", "seq": "7"}, b"{}").encode(),
+            PlatformFrame(DATA, {**event, "sum": "x", "seq": "0"}, b"{}").encode(),
+            PlatformFrame(DATA, {"type": "event"}, b"no json").encode(),
+            PlatformFrame(DATA, {"type": "card"}, b"{}").encode(),
+            PlatformFrame(CONTROL, {"type": "pong"}, b"no json").encode(),
+            PlatformFrame(CONTROL, {"type": "pong"}, b'{"PingInterval": -3}').encode(),
         ):
             connection.push_raw(raw)
         await aside(feishu.person("ou_1").chat.say, "still here")
@@ -143,11 +143,11 @@ def test_frames_are_those_of_the_library() -> None:
     from lark_oapi.ws.pb import pbbp2_pb2  # pyright: ignore[reportMissingTypeStubs]  # it has none
 
     headers = {"type": "event", "message_id": "m", "sum": "1", "seq": "0", "trace_id": "深"}
-    ours = Frame(DATA, headers, b"\x00payload" * 50, seq=300, log=2**40, service=7)
+    ours = PlatformFrame(DATA, headers, b"\x00payload" * 50, seq=300, log=2**40, service=7)
     theirs = getattr(pbbp2_pb2, "Frame")()  # noqa: B009  # made by a generator
     theirs.ParseFromString(ours.encode())
     assert (theirs.method, theirs.SeqID, theirs.LogID, theirs.service) == (1, 300, 2**40, 7)
     assert {each.key: each.value for each in theirs.headers} == headers
     read = decode_frame(theirs.SerializeToString())
     assert (read.method, read.headers, read.payload) == (DATA, headers, ours.payload)
-    assert decode_frame(Frame(CONTROL, {}).encode()).method == CONTROL
+    assert decode_frame(PlatformFrame(CONTROL, {}).encode()).method == CONTROL

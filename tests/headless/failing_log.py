@@ -29,7 +29,7 @@ class FailingStore:
             store.named,
         )
         self.change_counter, self.rebuild, self.close = store.change_counter, store.rebuild, store.close
-        self.hurry, self.changed, self.all_heads = store.hurry, store.changed, store.all_heads
+        self.limit_lock_waits, self.changed, self.all_heads = store.limit_lock_waits, store.changed, store.all_heads
         self.recent_folders, self.key_value_store = store.recent_folders, store.key_value_store
 
     async def append(

@@ -21,7 +21,7 @@ from tests.patience import PATIENCE
 from tests.tools.toolbox_scene import Scene
 
 DOUBLE = Path(__file__).with_name("stdio_double.py")
-PATIENT = ServerLimits(patience=60.0, start=60.0, answer=60.0, ping=60.0)
+PATIENT = ServerLimits(step_wait_seconds=60.0, start=60.0, answer=60.0, ping=60.0)
 P = ParamSpec("P")
 
 

@@ -207,7 +207,7 @@ async def test_mcp_is_shown_though_a_list_never_ends(tmp_path: Path) -> None:
 def test_c32_a_server_that_makes_us_say_much_is_lost(tmp_path: Path, behaviour: str, why: str) -> None:
     @in_loop
     async def check() -> None:
-        limits = ServerLimits(patience=60, start=60, answer=60, call=60)
+        limits = ServerLimits(step_wait_seconds=60, start=60, answer=60, call=60)
         async with mcp_scene(tmp_path, settings={"x": server(tmp_path, ["go"], behaviour)}, limits=limits) as scene:
             assert why in await scene.tools.refused("mcp__x__go")
 

@@ -28,7 +28,7 @@ class PatientHouse(App):
     """However slow the machine is, servers are waited for; those that hang hang for as long as the test is there."""
 
     def mcp_limits(self) -> ServerLimits:
-        return ServerLimits(patience=60.0, start=60.0, ping=60.0)
+        return ServerLimits(step_wait_seconds=60.0, start=60.0, ping=60.0)
 
 
 def configure(root: Path, servers: Mapping[str, McpServerConfig], **more: Any) -> None:

@@ -40,7 +40,7 @@ class LoopLine:
     async def drained(self) -> None:
         return
 
-    def settle(self, version: str) -> None:
+    def set_protocol_version(self, version: str) -> None:
         return
 
     async def close(self) -> None:
@@ -133,7 +133,7 @@ def test_a_line_that_is_lost_is_closed_without_being_asked(rubbish: bytes) -> No
         with pytest.raises(ServerFailed):
             await client.read("x://", 60)
         await settle()
-        return client.lost, line.closed
+        return client.connection_lost_reason, line.closed
 
     assert asyncio.run(flooded()) == ("sends what are no messages", True)
 

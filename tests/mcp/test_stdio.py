@@ -137,7 +137,7 @@ async def test_bad_servers_leave_a_note_and_the_good_one_its_tools(tmp_path: Pat
 
 @in_loop
 async def test_a_server_that_hangs_is_not_waited_for_longer_than_patience(tmp_path: Path) -> None:
-    async with mcp_scene(tmp_path, "hangs", limits=ServerLimits(start=3600.0, patience=0.05)) as scene:
+    async with mcp_scene(tmp_path, "hangs", limits=ServerLimits(start=3600.0, step_wait_seconds=0.05)) as scene:
         assert scene.servers.notes == ["MCP server hangs is still starting"]
         await scene.servers.ready()  # not waited for again
         assert scene.names == []
@@ -146,7 +146,7 @@ async def test_a_server_that_hangs_is_not_waited_for_longer_than_patience(tmp_pa
 @in_loop
 async def test_a_server_that_hangs_is_given_up(tmp_path: Path) -> None:
     """It may be so slow that it has not even said what it waits for. It is tried again, but not waited for."""
-    async with mcp_scene(tmp_path, "hangs", limits=ServerLimits(patience=3600.0, start=2.0)) as scene:
+    async with mcp_scene(tmp_path, "hangs", limits=ServerLimits(step_wait_seconds=3600.0, start=2.0)) as scene:
         [note] = scene.servers.notes
         await scene.servers.ready()
         await settle()
@@ -160,7 +160,7 @@ async def test_a_server_that_hangs_is_given_up(tmp_path: Path) -> None:
 
 @in_loop
 async def test_a_slow_server_has_its_tools_in_a_later_step(tmp_path: Path) -> None:
-    async with mcp_scene(tmp_path, "good", limits=ServerLimits(patience=0.0, start=3600.0)) as scene:
+    async with mcp_scene(tmp_path, "good", limits=ServerLimits(step_wait_seconds=0.0, start=3600.0)) as scene:
         assert scene.names == []
         await until(lambda: not scene.servers.servers["good"].is_starting)
 
@@ -212,7 +212,7 @@ async def test_a_server_that_dies_in_a_call_is_started_again_by_the_next_one(tmp
 
 @in_loop
 async def test_a_server_that_always_dies_is_started_a_few_times_only(tmp_path: Path) -> None:
-    limits = ServerLimits(patience=3600.0, start=60.0, starts=2, starts_within=3600.0)
+    limits = ServerLimits(step_wait_seconds=3600.0, start=60.0, starts=2, starts_within=3600.0)
     async with mcp_scene(tmp_path, "good", limits=limits) as scene:
         for _ in range(2):
             await scene.tools.refused("mcp__good__die")
@@ -228,7 +228,7 @@ async def test_a_server_that_always_dies_is_started_a_few_times_only(tmp_path: P
 @in_loop
 async def test_a_call_that_takes_too_long_is_given_up_and_the_server_told(tmp_path: Path) -> None:
     async with mcp_scene(
-        tmp_path, "good", limits=ServerLimits(patience=3600.0, start=3600.0, call=1000.0, ping=3600.0)
+        tmp_path, "good", limits=ServerLimits(step_wait_seconds=3600.0, start=3600.0, call=1000.0, ping=3600.0)
     ) as scene:
         clock = Clock()
         call = asyncio.ensure_future(scene.tools.refused("mcp__good__hang"))
@@ -248,7 +248,7 @@ async def test_a_call_that_takes_too_long_is_given_up_and_the_server_told(tmp_pa
 @in_loop
 async def test_a_server_that_does_not_even_answer_a_ping_is_ended(tmp_path: Path) -> None:
     async with mcp_scene(
-        tmp_path, "good-but-deaf", limits=ServerLimits(patience=3600.0, start=3600.0, call=1000.0, ping=0.1)
+        tmp_path, "good-but-deaf", limits=ServerLimits(step_wait_seconds=3600.0, start=3600.0, call=1000.0, ping=0.1)
     ) as scene:
         clock = Clock()
         call = asyncio.ensure_future(scene.tools.refused("mcp__good-but-deaf__hang"))
@@ -275,7 +275,7 @@ async def test_a_stopped_turn_cancels_its_call(tmp_path: Path) -> None:
 
 @in_loop
 async def test_progress_gives_a_call_more_time(tmp_path: Path) -> None:
-    limits = ServerLimits(patience=3600.0, start=3600.0, call=1000.0, call_with_progress=5000.0)
+    limits = ServerLimits(step_wait_seconds=3600.0, start=3600.0, call=1000.0, call_with_progress=5000.0)
     async with mcp_scene(tmp_path, "good", limits=limits) as scene:
         clock = Clock()
         call = asyncio.ensure_future(scene.tools.run("mcp__good__progress"))
@@ -290,7 +290,7 @@ async def test_progress_gives_a_call_more_time(tmp_path: Path) -> None:
 
 @in_loop
 async def test_progress_does_not_give_a_call_all_the_time(tmp_path: Path) -> None:
-    limits = ServerLimits(patience=3600.0, start=3600.0, call=1000.0, call_with_progress=1500.0, ping=3600.0)
+    limits = ServerLimits(step_wait_seconds=3600.0, start=3600.0, call=1000.0, call_with_progress=1500.0, ping=3600.0)
     async with mcp_scene(tmp_path, "good", limits=limits) as scene:
         clock = Clock()
         call = asyncio.ensure_future(scene.tools.refused("mcp__good__progress"))

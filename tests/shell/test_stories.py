@@ -194,7 +194,12 @@ async def test_x08_it_waits_behind_a_running_turn_and_can_be_edited_and_recalled
         recall = RecallPrompt(session=coder.session, prompt_id=PromptId("p2"), by=ANNE)
         assert isinstance(await coder.host.send(recall), Accepted)
         (waiting,) = await coder.host.get(ListPrompts(coder.session))
-        assert (waiting.said, waiting.text, waiting.task, waiting.steer) == ("!echo two", "echo two", "shell", False)
+        assert (waiting.typed_text, waiting.text, waiting.task, waiting.steer) == (
+            "!echo two",
+            "echo two",
+            "shell",
+            False,
+        )
         (coder.folder / "go").touch()
         await coder.ended(2)
         assert await coder.story() == ["user: go", "bash: ok", "agent: done", "user: echo two", "bash: ok"]

@@ -23,11 +23,11 @@ def test_arrows_go_round_the_list() -> None:
 
 def test_what_is_typed_narrows_it_down_in_any_case_and_order() -> None:
     picker = Picker("Sessions", CHOICES)
-    picker.narrow("RED")
+    picker.filter("RED")
     assert shown(picker)[1:] == ["❯ one  red", "  三   Red"]
-    picker.narrow("red 三")
+    picker.filter("red 三")
     assert shown(picker)[1:] == ["❯ 三  Red"]
-    picker.narrow("nothing like that")
+    picker.filter("nothing like that")
     assert (shown(picker)[1:], picker.chosen) == ([], None)
     picker.move(1)
     assert picker.chosen is None

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from coderelay.testing.model_server import Answer, Call, echo
+from coderelay.testing.model_server import Answer, RequestedCall, echo
 from tests.coder_process import Coder
 
 COMMAND = [sys.executable, "-m", "coderelay.testing.model_server"]
@@ -24,13 +24,19 @@ def user(text: str) -> dict[str, Any]:
     ("last", "answer"),
     [
         (user("hello: there"), Answer("hello: there")),
-        (user("run: make -j2 all"), Answer(calls=(Call("bash", {"command": "make -j2 all"}),))),
-        (user("read: a b.txt"), Answer(calls=(Call("read", {"path": "a b.txt"}),))),
-        (user("write: a two words\n"), Answer(calls=(Call("write", {"path": "a", "content": "two words\n"}),))),
+        (user("run: make -j2 all"), Answer(calls=(RequestedCall("bash", {"command": "make -j2 all"}),))),
+        (user("read: a b.txt"), Answer(calls=(RequestedCall("read", {"path": "a b.txt"}),))),
+        (
+            user("write: a two words\n"),
+            Answer(calls=(RequestedCall("write", {"path": "a", "content": "two words\n"}),)),
+        ),
         (user("tokens: 3"), Answer("tok tok tok ")),
         (user("tokens: many"), Answer("tokens: many")),
         (user("<mode>plan</mode>\n\nhi"), Answer("hi")),
-        (user("<workflow>\ntests not run\n</workflow>\n\nread: a"), Answer(calls=(Call("read", {"path": "a"}),))),
+        (
+            user("<workflow>\ntests not run\n</workflow>\n\nread: a"),
+            Answer(calls=(RequestedCall("read", {"path": "a"}),)),
+        ),
         ({"role": "tool", "content": "run: first\nsecond"}, Answer("done: run: first")),
         (
             {"role": "user", "content": [{"type": "tool_result", "content": [{"type": "text", "text": "a\nb"}]}]},

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coderelay.tools.search.glob_pattern import Glob, PathPattern, alternatives
+from coderelay.tools.search.glob_pattern import Glob, PathPattern, expand_braces
 
 
 @pytest.mark.quick
@@ -55,7 +55,7 @@ def test_what_a_pattern_matches(pattern: str, yes: list[str], no: list[str]) -> 
     ],
 )
 def test_alternatives(pattern: str, expected: list[str]) -> None:
-    assert alternatives(pattern) == expected
+    assert expand_braces(pattern) == expected
 
 
 @pytest.mark.quick

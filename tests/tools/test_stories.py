@@ -7,7 +7,7 @@ import pytest
 from coderelay.protocol.asks import Allow, Deny, PermissionAsk
 from coderelay.protocol.calls import Failed, Finished, one_line
 from coderelay.protocol.events import CallEnded
-from coderelay.workspace.files.disk_or_editor_files import EditorFiles
+from coderelay.workspace.files.disk_or_editor_files import DiskOrEditorFiles
 from tests.house import InHouse, house, story
 from tests.model_server import call, proposes, read, says, script, write
 from tests.tools.toolbox_scene import contents, lay_out, scene
@@ -108,7 +108,7 @@ async def test_the_text_in_an_editor_is_what_is_read_and_changed(tmp_path: Path)
     lay_out(tmp_path, {"f": "saved\n", "g": "1\n"})
     editor = OpenFiles(f="typed\n")
     async with scene(tmp_path) as here:
-        here.workspace.files = EditorFiles(here.workspace.disk, editor)
+        here.workspace.files = DiskOrEditorFiles(here.workspace.disk, editor)
         assert await here.run("read", path="f") == "1\ttyped"
         assert here.need("edit", path="f", old="typed", new="changed").problem is None
         outcome = await here.outcome("edit", path="f", old="typed", new="changed")

@@ -86,7 +86,7 @@ async def test_a_large_frame_alone_is_not_too_much() -> None:
 async def test_what_a_client_asked_for_is_not_too_much() -> None:
     """A long replay must not end the connection with the next event that happens."""
     connection = ClientSendQueue(Socket(), batched=False)
-    connection.hold(ONE)
+    connection.pause_session(ONE)
     connection.release(ONE, [frame(number, MOST_UNSENT // 2) for number in range(1, 9)], 8)
     connection.put(frame(9, 100))
     assert not connection.lagging.is_set()

@@ -39,7 +39,7 @@ class Answer(Struct, frozen=True):
 
 
 class Echo:
-    async def talk(self, websocket: WebSocket, *, batched: bool) -> None:
+    async def serve_client(self, websocket: WebSocket, *, batched: bool) -> None:
         with suppress(WebSocketDisconnect):
             await websocket.send_text(f"batched={batched}")
             while True:

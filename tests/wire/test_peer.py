@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from coderelay.wire.messages_and_errors import INVALID_PARAMS, PeerLost, PeerTimeout, RpcError
-from coderelay.wire.peer import Peer, Reply, Request
-from coderelay.wire.stream_transport import LineBuffer, StreamTransport
+from coderelay.wire.peer import Peer, PeerRequest, Reply
+from coderelay.wire.stream_transport import MessageLineBuffer, StreamTransport
 from coderelay.wire.transport import Oversized
 from tests.house import story
 from tests.patience import PATIENCE
@@ -28,7 +28,7 @@ class Recorder:
         self.heard: list[tuple[str, Any]] = []
         self.peer: Peer | None = None
 
-    def find(self, method: str) -> Callable[[Request], Awaitable[Any]] | None:
+    def find(self, method: str) -> Callable[[PeerRequest], Awaitable[Any]] | None:
         return getattr(self, f"_{method}", None)
 
     def notice(self, method: str, params: dict[str, Any]) -> None:
@@ -36,24 +36,24 @@ class Recorder:
             raise RpcError(INVALID_PARAMS, "wrong")
         self.heard.append((method, params.get("n")))
 
-    async def _echo(self, request: Request) -> Any:
+    async def _echo(self, request: PeerRequest) -> Any:
         return request.params
 
-    async def _wait(self, request: Request) -> Any:
+    async def _wait(self, request: PeerRequest) -> Any:
         await asyncio.Event().wait()
 
-    async def _stop(self, request: Request) -> Any:
+    async def _stop(self, request: PeerRequest) -> Any:
         stopped = asyncio.Event()
         request.on_cancel = stopped.set
         await stopped.wait()
         return "stopped"
 
-    async def _then(self, request: Request) -> Any:
+    async def _then(self, request: PeerRequest) -> Any:
         assert self.peer is not None
         peer = self.peer
-        return Reply("made", lambda: peer.tell("update", {}))
+        return Reply("made", lambda: peer.send_notification("update", {}))
 
-    async def _broken(self, request: Request) -> Any:
+    async def _broken(self, request: PeerRequest) -> Any:
         raise ZeroDivisionError
 
 
@@ -211,11 +211,11 @@ async def test_what_follows_a_reply_is_sent_after_it() -> None:
 @story
 async def test_an_answer_to_a_request_that_was_given_up_is_ignored() -> None:
     async with line() as end:
-        asking = asyncio.create_task(end.peer.ask("permit", {}))
+        asking = asyncio.create_task(end.peer.send_request("permit", {}))
         assert await end.read() == {"id": 1, "method": "permit", "params": {}}
         asking.cancel()
         assert await end.read() == {"method": "$/cancel_request", "params": {"requestId": 1}}
-        again = asyncio.create_task(end.peer.ask("permit", {}))
+        again = asyncio.create_task(end.peer.send_request("permit", {}))
         assert (await end.read())["id"] == 2
         end.send({"id": 1, "result": "late"}, {"id": True, "result": "odd"}, {"id": 2, "result": "in time"})
         assert await again == "in time"
@@ -224,34 +224,34 @@ async def test_an_answer_to_a_request_that_was_given_up_is_ignored() -> None:
 @story
 async def test_an_error_and_a_silence_of_the_other_side() -> None:
     async with line() as end:
-        asking = asyncio.create_task(end.peer.ask("permit", {}))
+        asking = asyncio.create_task(end.peer.send_request("permit", {}))
         await end.read()
         end.send({"id": 1, "error": {"code": -32601, "message": "no", "data": None}})
         with pytest.raises(RpcError) as refused:
             await asking
         assert refused.value.fields == {"code": -32601, "message": "no"}
         with pytest.raises(PeerTimeout):
-            await end.peer.ask("permit", {}, asyncio.timeout(0.01))
+            await end.peer.send_request("permit", {}, asyncio.timeout(0.01))
         assert (await end.read(), await end.read())[1]["method"] == "$/cancel_request"
 
 
 @story
 async def test_who_waits_is_told_when_the_other_side_leaves() -> None:
     async with line() as end:
-        asking = asyncio.create_task(end.peer.ask("permit", {}))
+        asking = asyncio.create_task(end.peer.send_request("permit", {}))
         await end.read()
         end.send({"id": 1, "method": "wait"})
         end.hang_up()
         with pytest.raises(PeerLost):
             await asking
         with pytest.raises(PeerLost):
-            await end.peer.ask("permit", {})
+            await end.peer.send_request("permit", {})
 
 
 @settings(max_examples=200)
 @given(some.lists(some.binary(max_size=40)))
 def test_lines_are_the_same_in_whatever_pieces_they_arrive(pieces: list[bytes]) -> None:
-    buffer = LineBuffer(60)
+    buffer = MessageLineBuffer(60)
     found = [each for piece in pieces for each in buffer.take(piece)] + buffer.finish()
     lines = [each for each in b"".join(pieces).split(b"\n") if each.strip() or len(each) > 60]
     assert found == [each if len(each) <= 60 else Oversized() for each in lines]

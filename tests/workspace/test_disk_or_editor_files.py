@@ -10,7 +10,7 @@ import pytest
 from coderelay.protocol.calls import Seen
 from coderelay.protocol.errors import ToolFailed
 from coderelay.workspace.files.confined_files import ConfinedFiles, FileContent
-from coderelay.workspace.files.disk_or_editor_files import EditorFiles, Files, FilesOnDisk
+from coderelay.workspace.files.disk_or_editor_files import DiskOrEditorFiles, Files, FilesOnDisk
 from coderelay.workspace.processes.command_runner import Processes
 from coderelay.workspace.processes.environment import command_environment
 from coderelay.workspace.workspace import Workspace
@@ -66,7 +66,7 @@ async def test_unsaved_text_comes_before_what_is_on_disk(folder: Path) -> None:
     (folder / "open").write_text("saved")
     (folder / "closed").write_text("on disk")
     editor = Buffers(open="being written", new="never saved")
-    files = EditorFiles(ConfinedFiles([str(folder)]), editor)
+    files = DiskOrEditorFiles(ConfinedFiles([str(folder)]), editor)
     lent = await files.read("open", 5)
     saved = files.disk.fingerprint("open")
     assert (lent.data, lent.size, lent.mode) == (b"being", 13, 0o644)
@@ -84,7 +84,7 @@ async def test_unsaved_text_comes_before_what_is_on_disk(folder: Path) -> None:
 async def test_the_editor_writes_what_it_has_open_and_the_disk_the_rest(folder: Path) -> None:
     (folder / "open").write_text("saved")
     editor = Buffers(open="being written")
-    files = EditorFiles(ConfinedFiles([str(folder)]), editor)
+    files = DiskOrEditorFiles(ConfinedFiles([str(folder)]), editor)
     assert await files.write("open", b"by the model") is False
     assert (editor.texts, (folder / "open").read_text()) == ({"open": "by the model"}, "by the model")
     assert await files.write("a/closed", b"by us") is True
@@ -97,7 +97,7 @@ async def test_the_editor_writes_what_it_has_open_and_the_disk_the_rest(folder: 
 async def test_text_that_was_changed_in_the_editor_is_not_overwritten(folder: Path) -> None:
     (folder / "open").write_text("saved")
     editor = Buffers(open="being")
-    files = EditorFiles(ConfinedFiles([str(folder)]), editor)
+    files = DiskOrEditorFiles(ConfinedFiles([str(folder)]), editor)
     mark = (await files.read("open", 99)).fingerprint
     editor.texts["open"] = "being written"
     changed = "open has changed in the editor since you read it; read it again"
@@ -112,7 +112,7 @@ async def test_text_that_was_changed_in_the_editor_is_not_overwritten(folder: Pa
 @story
 async def test_a_file_known_from_an_editor_has_not_changed_until_it_is_saved(folder: Path) -> None:
     (folder / "open").write_text("saved")
-    files = EditorFiles(ConfinedFiles([str(folder)]), Buffers(open="being written"))
+    files = DiskOrEditorFiles(ConfinedFiles([str(folder)]), Buffers(open="being written"))
     seen = Seen(str(folder / "open"), (await files.read("open", 99)).fingerprint)
     assert files.disk.has_changed(seen) is False
     (folder / "open").write_text("saved again")
@@ -125,7 +125,7 @@ async def test_c10_an_editor_is_not_asked_for_what_is_outside_or_protected(tmp_p
     (folder / "link").symlink_to("../secret")
     (folder / "inner").symlink_to("f")
     editor = Buffers(secret="s", link="s", config="c", f="f")
-    files = EditorFiles(ConfinedFiles([str(folder)]), editor)
+    files = DiskOrEditorFiles(ConfinedFiles([str(folder)]), editor)
     for path in ("../secret", "link"):
         with pytest.raises(ToolFailed, match="is outside the workspace"):
             await files.read(path, 9)

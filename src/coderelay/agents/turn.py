@@ -54,7 +54,7 @@ class Turn(Protocol):
         """Called between two steps: prompts that were sent to steer become part of this turn."""
         ...
 
-    async def may_spend(self) -> bool:
+    async def may_continue(self) -> bool:
         """Called before anything that costs money. If it returns False, a person is asked and the turn waits: the
         budget is used up, or a client offers something that nobody has decided on."""
         ...

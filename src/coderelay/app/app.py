@@ -32,7 +32,7 @@ from coderelay.host.turn_workspace_and_sandbox import Workspaces
 from coderelay.models.model import Models
 from coderelay.models.model_registry import ModelRegistry
 from coderelay.policy.secrets.masking import Secrets
-from coderelay.policy.secrets.secret_value_recognition import passwords_in, secret_values, worth_hiding
+from coderelay.policy.secrets.secret_value_recognition import distinctive_values, passwords_in, secret_values
 from coderelay.protocol.ids import OwnerId, new_id
 from coderelay.session.state import State
 from coderelay.store.live_output_database import LiveOutputDatabase
@@ -64,7 +64,7 @@ class App:
         self.config = config
         self.env = env
         self.processes = Processes()
-        self.secrets = Secrets([*secret_values(env), *worth_hiding(passwords_in(config.database_url or ""))])
+        self.secrets = Secrets([*secret_values(env), *distinctive_values(passwords_in(config.database_url or ""))])
         configs = CurrentConfig(config, env, self._folders_in_use)
         self.folders = FolderConfigs(configs, env, self.processes, self.secrets)
         self.mcp = ConfiguredAndLentServers(env, self.folders, self.processes, self.secrets)

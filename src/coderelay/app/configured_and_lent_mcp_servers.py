@@ -81,7 +81,7 @@ class ConfiguredAndLentServers:
             from coderelay.tools.mcp.restarting_server import ServerLimits
 
             seconds = self._env.get("CODER_MCP_SECONDS")
-            self._pool = self.new_pool(ServerLimits(patience=float(seconds)) if seconds else ServerLimits())
+            self._pool = self.new_pool(ServerLimits(step_wait_seconds=float(seconds)) if seconds else ServerLimits())
         return self._pool
 
     def new_pool(self, limits: "ServerLimits") -> "ServerPool":

@@ -19,7 +19,7 @@ def run() -> None:
     except BrokenPipeError:
         code = 0  # `finish` turns it into an exit code
     except KeyboardInterrupt:
-        nonblocking_standard_streams.hurry()
+        nonblocking_standard_streams.stop_waiting_for_readers()
         code = 130
     except Exception as error:  # noqa: BLE001  # printed as Python does it, but `finish` waits until all is written
         sys.excepthook(type(error), error, error.__traceback__)

@@ -144,7 +144,7 @@ def _model(config: Config, found: DetectedModel, env: Mapping[str, str]) -> Find
     if found.model == GUIDE:
         return Finding("model", say("none ({rest})", rest=found.source or "nothing found"), "missing", _CONNECT)
     told = f"{found.model} ({found.source})"
-    providers = ModelRegistry(found.learned.added_to(env), config.settings.providers)
+    providers = ModelRegistry(found.imported.added_to(env), config.settings.providers)
     if (problem := providers.why_not(found.model)) is not None:
         return Finding("model", told, "bad", problem.replace("\n", " "))
     try:
@@ -156,14 +156,14 @@ def _model(config: Config, found: DetectedModel, env: Mapping[str, str]) -> Find
 
 
 def _keys(found: DetectedModel, env: Mapping[str, str]) -> Finding:
-    whole = found.learned.added_to(env)
+    whole = found.imported.added_to(env)
     there = [key for provider in KNOWN.values() for key in provider.keys if whole.get(key, "").strip()]
     return Finding("keys", ", ".join(there)) if there else Finding("keys", "none", "missing")
 
 
 def _files(found: DetectedModel) -> Finding:
     by_file: dict[str, list[str]] = {}
-    for variable, file in found.learned.files.items():
+    for variable, file in found.imported.files.items():
         by_file.setdefault(file, []).append(variable)
     told = "; ".join(f"{file}: {', '.join(sorted(names))}" for file, names in by_file.items())
     return Finding("other files", told or "no keys or addresses found in other programs' files")

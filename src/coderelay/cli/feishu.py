@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return 1
     except KeyboardInterrupt:
-        nonblocking_standard_streams.hurry()
+        nonblocking_standard_streams.stop_waiting_for_readers()
         return INTERRUPTED
 
 

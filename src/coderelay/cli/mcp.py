@@ -172,7 +172,7 @@ async def _list(folder: str) -> int:
 
 async def examine_servers(app: App, folder: str) -> list[ServerRow]:
     """The state of each server. Each one is really started or contacted, and stopped again."""
-    pool = app.mcp.new_pool(ServerLimits(start=_SECONDS, answer=_SECONDS, patience=2 * _SECONDS))
+    pool = app.mcp.new_pool(ServerLimits(start=_SECONDS, answer=_SECONDS, step_wait_seconds=2 * _SECONDS))
     servers = pool.of(folder, app.folders.of(folder).settings.mcp_servers)
     try:
         return [] if servers is None else await ServerStatuses([servers]).rows()

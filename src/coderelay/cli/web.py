@@ -44,7 +44,7 @@ def run_command(running: Coroutine[Any, Any, int]) -> int:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return 1
     except KeyboardInterrupt:
-        nonblocking_standard_streams.hurry()
+        nonblocking_standard_streams.stop_waiting_for_readers()
         return INTERRUPTED
 
 

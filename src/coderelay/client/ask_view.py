@@ -156,7 +156,7 @@ def _plan(ask: PlanAsk) -> AskView:
 
 
 def _yes_no(yes_no: YesNo) -> AskView:
-    happened = localize(yes_no.happened, **yes_no.values)
+    happened = localize(yes_no.situation, **yes_no.values)
     return AskView(
         headline=happened,
         text=f"{happened}\n  {localize(yes_no.question, **yes_no.values)}",

@@ -24,7 +24,7 @@ _TOLD_TOO = ("reason", "problem", "rest")  # places whose values are such texts,
 
 def recognise(text: str, language: str) -> str:
     """The text in that language; a text that is not recognised is returned unchanged."""
-    return _texts_in(language).tell(text)
+    return _texts_in(language).translate(text)
 
 
 @cache
@@ -50,7 +50,7 @@ class OldTexts:
         self._shapes.sort(key=lambda shape: -shape.weight)  # the template with the most fixed text wins
         self._openings = [shape for shape in self._shapes if shape.is_opening]
 
-    def tell(self, text: str) -> str:
+    def translate(self, text: str) -> str:
         """The translation; a text that is not recognised is returned unchanged."""
         if len(text) > _MOST_CHARACTERS:
             return text  # none of our own texts is this long
@@ -71,7 +71,9 @@ class OldTexts:
     def _in_its_shape(self, text: str, shapes: "list[_Shape]") -> str | None:
         for shape in shapes:
             if (values := shape.values_in(text)) is not None:
-                retold = {name: self.tell(value) if name in _TOLD_TOO else value for name, value in values.items()}
+                retold = {
+                    name: self.translate(value) if name in _TOLD_TOO else value for name, value in values.items()
+                }
                 return shape.told.format(**retold)
         return None
 

@@ -14,38 +14,38 @@ Rule = Callable[[Any, Any], Any]
 Path = tuple[str, ...]
 
 
-def theirs(mine: Any, theirs: Any) -> Any:
-    return theirs
+def folder_value(person: Any, folder: Any) -> Any:
+    return folder
 
 
-def mine(mine: Any, theirs: Any) -> Any:
-    return mine
+def person_value(person: Any, folder: Any) -> Any:
+    return person
 
 
-def person_value_if_set(mine: Any, theirs: Any) -> Any:
-    return mine or theirs
+def person_value_if_set(person: Any, folder: Any) -> Any:
+    return person or folder
 
 
-def lower(mine: Any, theirs: Any) -> Any:
-    return theirs if mine is None else min(mine, theirs)
+def lower(person: Any, folder: Any) -> Any:
+    return folder if person is None else min(person, folder)
 
 
 def lower_to(floor: float) -> Rule:
     """The folder may lower the value, but an untrusted folder not so far that nothing works."""
-    return lambda mine, theirs: max(min(mine, theirs), min(mine, floor))
+    return lambda person, folder: max(min(person, folder), min(person, floor))
 
 
 def at_least(floor: float) -> Rule:
-    return lambda mine, theirs: max(theirs, min(mine, floor))
+    return lambda person, folder: max(folder, min(person, floor))
 
 
-def both(mine: Any, theirs: Any) -> Any:
-    return (*(mine or ()), *(each for each in theirs if each not in (mine or ())))
+def joined_lists(person: Any, folder: Any) -> Any:
+    return (*(person or ()), *(each for each in folder if each not in (person or ())))
 
 
 def stricter(*order: Any) -> Rule:
     """The stricter of the two values. `order` begins with the strictest."""
-    return lambda mine, theirs: min(mine, theirs, key=order.index)
+    return lambda person, folder: min(person, folder, key=order.index)
 
 
 stricter_mode = stricter(*MODE_NAMES)
@@ -55,69 +55,72 @@ only_off = stricter(False, True)
 
 # A `*` stands for a name the person chose.
 RULES: dict[str, tuple[Rule, Rule]] = {
-    "model": (theirs, theirs),
-    "lang": (theirs, theirs),
-    "mode": (stricter_mode, theirs),
-    "max_steps": (lower, theirs),
-    "auto_approve_ask": (only_off, theirs),
-    "approval.interactive": (only_on, theirs),
-    "approval.unattended": (stricter("deny", None, "park", "allow"), theirs),  # None is never looser than park
-    "permissions.preset": (stricter_preset, theirs),
-    "permissions.allow": (mine, both),
-    "permissions.ask": (both, both),
-    "permissions.deny": (both, both),
-    "sandbox.enabled": (only_on, theirs),
-    "sandbox.network": (only_off, theirs),
-    "sandbox.yolo": (only_on, theirs),
-    "workflow.require_todo_for_complex": (only_on, theirs),
-    "workflow.auto_verify_after_edit": (only_off, theirs),
-    "workflow.max_verify_attempts": (lower, theirs),
-    "workflow.verify_commands": (person_value_if_set, theirs),  # commands not on the list of known ones never run
-    "compaction.threshold": (at_least(0.5), theirs),
-    "compaction.keep": (at_least(2), theirs),
-    "tools.disabled": (both, both),
+    "model": (folder_value, folder_value),
+    "lang": (folder_value, folder_value),
+    "mode": (stricter_mode, folder_value),
+    "max_steps": (lower, folder_value),
+    "auto_approve_ask": (only_off, folder_value),
+    "approval.interactive": (only_on, folder_value),
+    "approval.unattended": (stricter("deny", None, "park", "allow"), folder_value),  # None is never looser than park
+    "permissions.preset": (stricter_preset, folder_value),
+    "permissions.allow": (person_value, joined_lists),
+    "permissions.ask": (joined_lists, joined_lists),
+    "permissions.deny": (joined_lists, joined_lists),
+    "sandbox.enabled": (only_on, folder_value),
+    "sandbox.network": (only_off, folder_value),
+    "sandbox.yolo": (only_on, folder_value),
+    "workflow.require_todo_for_complex": (only_on, folder_value),
+    "workflow.auto_verify_after_edit": (only_off, folder_value),
+    "workflow.max_verify_attempts": (lower, folder_value),
+    "workflow.verify_commands": (
+        person_value_if_set,
+        folder_value,
+    ),  # commands not on the list of known ones never run
+    "compaction.threshold": (at_least(0.5), folder_value),
+    "compaction.keep": (at_least(2), folder_value),
+    "tools.disabled": (joined_lists, joined_lists),
     "skills.auto_approve": (stricter("load", "run"), stricter("load", "run")),  # only the person may say run
-    "display.output_lines": (mine, theirs),
-    "input_while_running": (mine, theirs),
-    "persist_partials": (mine, theirs),
-    "editor.vim": (mine, theirs),
-    "batch.release": (stricter("together", "each"), theirs),
-    "bash.timeout_s": (lower_to(5), theirs),
-    "bash.output_bytes": (lower, theirs),
-    "bash.free_bytes": (mine, theirs),
-    "budget.session": (lower, theirs),
-    "budget.day": (lower, theirs),
-    "web.profile": (mine, mine),  # the server is the person's, not the folder's
-    "web.port": (mine, mine),
-    "web.roots": (mine, mine),
-    "acp.max_mode": (stricter_mode, theirs),
-    "feishu.app_id": (mine, mine),  # the bot is the person's too
-    "feishu.app_secret_env": (mine, mine),
-    "feishu.encrypt_key_env": (mine, mine),
-    "feishu.verification_token_env": (mine, mine),
-    "feishu.domain": (mine, mine),
-    "feishu.tenant": (mine, mine),
-    "feishu.cwd": (mine, mine),
-    "feishu.roots": (mine, mine),
-    "feishu.users": (mine, mine),
-    "feishu.chats": (mine, mine),
-    "feishu.approvers": (mine, mine),
-    "feishu.groups": (mine, mine),
-    "feishu.input_timeout_s": (mine, mine),
-    "feishu.lang": (mine, mine),
-    "feishu.card_schema": (mine, mine),
-    "feishu.web_url": (mine, mine),
-    "providers.*.kind": (mine, theirs),
-    "providers.*.base_url": (mine, theirs),
-    "providers.*.api_key_env": (mine, theirs),
-    "providers.*.models": (mine, theirs),
-    "agents.*.command": (mine, theirs),
-    "agents.*.url": (mine, theirs),
-    "agents.*.env": (mine, theirs),
-    "agents.*.mode": (mine, theirs),
-    "agents.*.tools.disabled": (both, both),
-    "mcp_servers.*": (mine, theirs),
-    "hooks.*": (mine, both),  # the person's own hooks always stay
+    "display.output_lines": (person_value, folder_value),
+    "input_while_running": (person_value, folder_value),
+    "persist_partials": (person_value, folder_value),
+    "editor.vim": (person_value, folder_value),
+    "batch.release": (stricter("together", "each"), folder_value),
+    "bash.timeout_s": (lower_to(5), folder_value),
+    "bash.output_bytes": (lower, folder_value),
+    "bash.free_bytes": (person_value, folder_value),
+    "budget.session": (lower, folder_value),
+    "budget.day": (lower, folder_value),
+    "web.profile": (person_value, person_value),  # the server is the person's, not the folder's
+    "web.port": (person_value, person_value),
+    "web.roots": (person_value, person_value),
+    "acp.max_mode": (stricter_mode, folder_value),
+    "feishu.app_id": (person_value, person_value),  # the bot is the person's too
+    "feishu.app_secret_env": (person_value, person_value),
+    "feishu.encrypt_key_env": (person_value, person_value),
+    "feishu.verification_token_env": (person_value, person_value),
+    "feishu.domain": (person_value, person_value),
+    "feishu.tenant": (person_value, person_value),
+    "feishu.cwd": (person_value, person_value),
+    "feishu.roots": (person_value, person_value),
+    "feishu.users": (person_value, person_value),
+    "feishu.chats": (person_value, person_value),
+    "feishu.approvers": (person_value, person_value),
+    "feishu.groups": (person_value, person_value),
+    "feishu.input_timeout_s": (person_value, person_value),
+    "feishu.lang": (person_value, person_value),
+    "feishu.card_schema": (person_value, person_value),
+    "feishu.web_url": (person_value, person_value),
+    "providers.*.kind": (person_value, folder_value),
+    "providers.*.base_url": (person_value, folder_value),
+    "providers.*.api_key_env": (person_value, folder_value),
+    "providers.*.models": (person_value, folder_value),
+    "agents.*.command": (person_value, folder_value),
+    "agents.*.url": (person_value, folder_value),
+    "agents.*.env": (person_value, folder_value),
+    "agents.*.mode": (person_value, folder_value),
+    "agents.*.tools.disabled": (joined_lists, joined_lists),
+    "mcp_servers.*": (person_value, folder_value),
+    "hooks.*": (person_value, joined_lists),  # the person's own hooks always stay
 }
 _NAMED = {"providers", "agents", "mcp_servers", "hooks"}
 

@@ -18,7 +18,7 @@ from coderelay.protocol.errors import BadInput
 from coderelay.protocol.translatable import say
 from coderelay.protocol.translation_files import LANGUAGES, locale_language
 
-FileStamps = tuple[tuple[int, int, int] | None, ...]
+FileFingerprints = tuple[tuple[int, int, int] | None, ...]
 """For each file that `load` reads, its modification time, size and inode, or None if it does not exist or does not
 matter."""
 
@@ -27,7 +27,7 @@ class Config(Struct, frozen=True):
     """The configuration that applies in `folder`, or outside of any folder if that is None. `model` is None if nobody
     has set one; then `detect` finds one. `untrusted` holds the settings that the folder wants and does not get, by
     key, with secrets hidden; `untrusted_files` has the file of each, as a path in the folder. `files` are the files
-    that were read; `stamps` describe them as they were just before."""
+    that were read; `file_fingerprints` describe them as they were just before."""
 
     home: str
     model: str | None
@@ -38,7 +38,7 @@ class Config(Struct, frozen=True):
     untrusted_files: dict[str, str] = {}
     files: tuple[str, ...] = ()
     folder: str | None = None
-    stamps: FileStamps = ()
+    file_fingerprints: FileFingerprints = ()
 
     @property
     def database(self) -> str:
@@ -84,13 +84,13 @@ class CurrentConfig:
     def of(self, folder: str) -> Config:
         """The same object until a file changes. Raises BadInput if anything is wrong."""
         known = self._known.get(folder)
-        if known is None or known.stamps != _stamps(self.home, folder):
+        if known is None or known.file_fingerprints != _file_fingerprints(self.home, folder):
             known = self._known.put(folder, _load(self.home, self._env, folder))
         return known
 
 
 def _load(home: str, env: Mapping[str, str], cwd: str | None) -> Config:
-    stamps = () if cwd is None else _stamps(home, cwd)
+    stamps = () if cwd is None else _file_fingerprints(home, cwd)
     mine = person_settings(home)
     files = () if mine is None else (person_file(home),)
     settings = mine or Settings()
@@ -112,11 +112,11 @@ def _load(home: str, env: Mapping[str, str], cwd: str | None) -> Config:
         untrusted_files=untrusted_files,
         files=files,
         folder=cwd,
-        stamps=stamps,
+        file_fingerprints=stamps,
     )
 
 
-def _stamps(home: str, cwd: str) -> FileStamps:
+def _file_fingerprints(home: str, cwd: str) -> FileFingerprints:
     person, of_folder, mcp, trust = _files(home, cwd)
     wanted = _stamp(of_folder), _stamp(mcp)
     return _stamp(person), *wanted, _stamp(trust) if any(wanted) else None  # otherwise there is nothing to trust

@@ -17,7 +17,7 @@ from coderelay.config.settings import Settings
 from coderelay.policy.judge import Policy, judge
 from coderelay.policy.rules import Rule, Rules, is_about_paths, read_rules
 from coderelay.policy.secrets.masking import Secrets
-from coderelay.policy.secrets.secret_value_recognition import worth_hiding
+from coderelay.policy.secrets.secret_value_recognition import distinctive_values
 from coderelay.protocol.calls import Need
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.query_results import SettingShown, SkillsShown, SubagentsShown, TrustShown
@@ -117,7 +117,7 @@ class FolderConfigs:
         if known is None or known.config is not config:
             made = FolderConfig(path, config, self._env, self._processes, self._secrets)
             known = self._known.put(path, made)
-            self._secrets.add(worth_hiding(self._keys(config.settings)))
+            self._secrets.add(distinctive_values(self._keys(config.settings)))
         return known
 
     def texts(self, path: str) -> "SkillAndCommandLookup":

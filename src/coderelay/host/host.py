@@ -264,7 +264,7 @@ class Host:
         return self._supervisor.supervised_count
 
     async def close(self) -> None:
-        self.store.hurry()  # a worker may wait for a lock
+        self.store.limit_lock_waits()  # a worker may wait for a lock
         await self._supervisor.close()
         self._is_closed = True
         await self.context.close()

@@ -42,8 +42,8 @@ class PersonShell:
                 env=env,
                 seconds=None,
                 output_bytes=self._output_bytes(cwd),
-                apart=True,
-                heard=turn.listener(call.id),
+                separate_stderr=True,
+                on_output=turn.listener(call.id),
             )
         except CannotStart as error:
             return Failed(

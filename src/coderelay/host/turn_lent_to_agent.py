@@ -181,7 +181,7 @@ class AgentTurn:
         if any(each.steer for each in self.state.queue):
             await self._write(turn_event_builder.take_steering)
 
-    async def may_spend(self) -> bool:
+    async def may_continue(self) -> bool:
         if not self._is_mine(self.state):
             return False
         ask = await self._context.spending.ask(self.state, now()) or self._offer()

@@ -38,9 +38,9 @@ class ExternalAgentTurn(AgentTurn):
         await super().set_up()
         await self._write_tree(await before_prompt(self.state, self._context.turn_files))
 
-    async def may_spend(self) -> bool:
+    async def may_continue(self) -> bool:
         """Ask for more money if it is needed, and hold the ask as any other."""
-        if await super().may_spend():
+        if await super().may_continue():
             return True
         ask = self.state.turn.ask if self.state.turn is not None else None
         if ask is None:

@@ -30,7 +30,7 @@ async def offered_models(providers: ModelRegistry, env: Mapping[str, str], home:
     provider in its own order."""
     keyed = [(model, key) for name in providers.names() for model, key in providers.offers(name)]
     servers = await find_servers(providers, env, silence_seconds=_SILENCE_SECONDS)
-    served = [(f"{each.provider}:{name}", each.host) for each in servers for name in each.talking]
+    served = [(f"{each.provider}:{name}", each.host) for each in servers for name in each.chat_models]
     weights = [(f"local:{name}", "installed model") for name in _weights(home)]
     return [_shown(providers, *each) for each in dict([*keyed, *served, *weights]).items()]
 

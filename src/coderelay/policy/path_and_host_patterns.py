@@ -26,19 +26,19 @@ def matches(pattern: str, path: str, folders: Iterable[str], home: str, *, any_c
     return any(_matches(_anchored(pattern, root), full, any_case) for root in roots)
 
 
-def may_meet(pattern: str, path: str, folders: Iterable[str], home: str, *, deep: bool) -> bool:
+def may_match(pattern: str, path: str, folders: Iterable[str], home: str, *, deep: bool) -> bool:
     """Whether this absolute path, which may hold the shell wildcards `*` and `?`, could expand to a path that the
     pattern matches. With `deep`, everything below the path counts too. Case is ignored."""
     whole = [_at_home(pattern, home)] if pattern.startswith(("/", "~/")) else [_anchored(pattern, f) for f in folders]
     parts = _parts(posixpath.normpath(path))
-    return any(_meet(parts, _parts(each.rstrip("/")), deep) for each in whole)
+    return any(_parts_may_match(parts, _parts(each.rstrip("/")), deep) for each in whole)
 
 
 def _parts(path: str) -> list[str]:
     return path.lower().strip("/").split("/") if path.strip("/") else []
 
 
-def _meet(path: list[str], pattern: list[str], deep: bool) -> bool:
+def _parts_may_match(path: list[str], pattern: list[str], deep: bool) -> bool:
     """Matches part by part, keeping the set of all positions in the pattern that the path may have reached."""
     places = _without_stars({0}, pattern)
     for name in path:

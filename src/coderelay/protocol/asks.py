@@ -1,8 +1,8 @@
 """Asks: what a person must decide (a permission, questions, a plan, a budget, an offer), decisions and approvals.
 
 An ask is opened once; exactly one answer, or the end of its turn, closes it. At its `deadline`, if it has one, it is
-`unanswered`. Every kind can be denied. Apart from that, each kind is `answered_by` one type of decision, and `misfit`
-is the message for a person who gives another.
+`unanswered`. Every kind can be denied. Apart from that, each kind is `answered_by` one type of decision, and
+`wrong_answer_message` is the message for a person who gives another.
 
 To add a kind of ask, add its class here and to `Ask`, and to `session/decide` or `session/fold` what an answer
 changes. If yes or no answers it, its `yes_no` says how it is put to a person, and every surface draws it from that.
@@ -92,7 +92,7 @@ class YesNo(Struct, frozen=True):
     a tool, with the `external_name` of the ask, the arguments `external_input` and a `title`; without one, it is what
     happened."""
 
-    happened: Localized
+    situation: Localized
     question: Localized
     no: Localized
     values: dict[str, str] = {}
@@ -109,7 +109,7 @@ class PermissionAsk(Struct, frozen=True, tag="permission", omit_defaults=True):
     approval, or a mode, with which the policy would not ask."""
 
     answered_by: ClassVar[type[Struct]] = Allow
-    misfit: ClassVar[str] = "this is a permission request: allow or deny it"
+    wrong_answer_message: ClassVar[str] = "this is a permission request: allow or deny it"
 
     id: AskId
     call_id: CallId
@@ -129,7 +129,7 @@ class QuestionAsk(Struct, frozen=True, tag="question", omit_defaults=True):
     """Questions of the agent; the answers become the result of the call. `deadline` is in milliseconds since 1970."""
 
     answered_by: ClassVar[type[Struct]] = Answers
-    misfit: ClassVar[str] = "this is a question: answer it or deny it"
+    wrong_answer_message: ClassVar[str] = "this is a question: answer it or deny it"
     external_name: ClassVar[str] = "AskUserQuestion"
 
     id: AskId
@@ -144,7 +144,7 @@ class PlanAsk(Struct, frozen=True, tag="plan", omit_defaults=True):
     for approval."""
 
     answered_by: ClassVar[type[Struct]] = PlanDecision
-    misfit: ClassVar[str] = "this is a plan: answer smart, default or keep, or say what to change"
+    wrong_answer_message: ClassVar[str] = "this is a plan: answer smart, default or keep, or say what to change"
     external_name: ClassVar[str] = "ExitPlanMode"
 
     id: AskId
@@ -160,7 +160,7 @@ class BudgetAsk(Struct, frozen=True, tag="budget", omit_defaults=True):
     everybody's, and `person` is empty. All amounts are in US dollars."""
 
     answered_by: ClassVar[type[Struct]] = Allow
-    misfit: ClassVar[str] = "this is a permission request: allow or deny it"
+    wrong_answer_message: ClassVar[str] = "this is a permission request: allow or deny it"
     external_name: ClassVar[str] = "Budget"
 
     id: AskId
@@ -210,7 +210,7 @@ class OfferAsk(Struct, frozen=True, tag="offer", omit_defaults=True):
     `shown` is the command or the address of the server without secrets, or the path."""
 
     answered_by: ClassVar[type[Struct]] = Allow
-    misfit: ClassVar[str] = "this is a permission request: allow or deny it"
+    wrong_answer_message: ClassVar[str] = "this is a permission request: allow or deny it"
     external_name: ClassVar[str] = "Offer"
 
     id: AskId

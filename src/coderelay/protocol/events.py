@@ -95,7 +95,7 @@ class TurnStarted(Event, frozen=True, tag="turn.started"):
     images: int = 0
 
     @property
-    def said(self) -> str:
+    def typed_text(self) -> str:
         """What the person typed."""
         return f"!{self.text}" if self.task == "shell" else self.typed or self.text
 

@@ -29,7 +29,7 @@ class PromptAdmitted(Event, frozen=True, tag="prompt.admitted"):
     typed: str = ""
 
     @property
-    def said(self) -> str:
+    def typed_text(self) -> str:
         """What the person typed."""
         return f"!{self.text}" if self.task == "shell" else self.typed or self.text
 
@@ -60,6 +60,6 @@ class PromptTaken(Event, frozen=True, tag="prompt.taken"):
     images: int = 0
 
     @property
-    def said(self) -> str:
+    def typed_text(self) -> str:
         """What the person typed."""
         return self.typed or self.text

@@ -234,7 +234,7 @@ def check_fit(ask: Ask, decision: Decision) -> None:
     if isinstance(decision, Deny | DenyAndStop):
         return
     if not isinstance(decision, ask.answered_by):
-        raise BadInput(ask.misfit)
+        raise BadInput(ask.wrong_answer_message)
     if isinstance(decision, Allow) and decision.mode not in (None, _mode_offered(ask)):
         raise BadInput("this question does not offer to switch the mode: allow or deny the call")
     if isinstance(ask, QuestionAsk) and isinstance(decision, Answers):

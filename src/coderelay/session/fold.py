@@ -170,7 +170,7 @@ def _take(state: State, event: PromptTaken) -> None:
     state.history.append(event)
     people = prompt_queue.leave(state, event.prompt_id)
     if state.turn is not None:
-        state.turn.taken.append(event.said)
+        state.turn.taken.append(event.typed_text)
         state.turn.people += people
 
 
@@ -326,7 +326,7 @@ def _end_turn(state: State, event: TurnEnded) -> None:
         taken = state.turn.tree or TreeTaken(turn_id=event.turn_id)
         past = PastTurn(
             event.turn_id,
-            state.turn.started.said,
+            state.turn.started.typed_text,
             taken.tree,
             event.tree,
             with_template(taken.problem, taken.said),

@@ -78,7 +78,9 @@ def summarise(row: Summary | None, recorded: Recorded) -> Summary | None:
             begun = replace(begun, sender=sender, blocking=event.blocking)
             if event.task != "prompt":
                 return begun
-            return replace(begun, last_prompt=event.said[:_PROMPT_CHARS], title=row.title or title_from(event.said))
+            return replace(
+                begun, last_prompt=event.typed_text[:_PROMPT_CHARS], title=row.title or title_from(event.typed_text)
+            )
         case BatchOpened() | CallProposed() | AskOpened() | CallAsked():
             return _waiting(row, recorded)
         case AskAnswered():

@@ -120,7 +120,7 @@ class Store(Protocol):
         """Delete every projection and write it again from the events."""
         ...
 
-    def hurry(self) -> None:
+    def limit_lock_waits(self) -> None:
         """The caller wants to exit: from now on, a log that another process has locked is waited for only a few
         seconds, also by operations that were begun before."""
         ...

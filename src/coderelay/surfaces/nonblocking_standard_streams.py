@@ -30,10 +30,10 @@ MOST_WAITING = 1 << 18
 _NOBODY_READS = 141  # the exit code that a shell reports for a program killed by SIGPIPE
 _INTERRUPTED = 130
 _LOOK_SECONDS = 0.05
-_HURRIED_SECONDS = 0.3
+_LAST_WAIT_SECONDS = 0.3
 _streams: "list[StandardStream]" = []  # standard output and standard error, once they are installed
 _writers: "list[_Writer]" = []
-_is_hurried = False
+_has_stopped_waiting = False
 
 
 class StandardStream(io.RawIOBase):
@@ -160,17 +160,17 @@ def waiting() -> int:
 
 
 async def wait_until_written(most: int, unless: "Callable[[], bool]" = lambda: False) -> None:
-    """Wait until at most `most` bytes are unwritten, `hurry` was called, or `unless` returns true."""
+    """Wait until at most `most` bytes are unwritten, `stop_waiting_for_readers` was called, or `unless` is true."""
     import asyncio
 
-    while waiting() > most and not _is_hurried and not unless():  # noqa: ASYNC110  # a thread does the writing
+    while waiting() > most and not _has_stopped_waiting and not unless():  # noqa: ASYNC110  # a thread does the writing
         await asyncio.sleep(_LOOK_SECONDS)
 
 
-def hurry() -> None:
+def stop_waiting_for_readers() -> None:
     """Stop waiting for readers, because the program was asked to end."""
-    global _is_hurried
-    _is_hurried = True
+    global _has_stopped_waiting
+    _has_stopped_waiting = True
 
 
 def draw(text: str) -> None:
@@ -197,13 +197,13 @@ def finish(code: int) -> int:
         for text in (sys.stdout, sys.stderr):
             text.flush()
         for writer in _writers:
-            writer.wait(_HURRIED_SECONDS if _is_hurried else None)
+            writer.wait(_LAST_WAIT_SECONDS if _has_stopped_waiting else None)
     except BrokenPipeError:
         pass  # reported below, from `error`
     except KeyboardInterrupt:
         return code or _INTERRUPTED
     error = _streams[0].error
-    if error is None and _is_hurried and waiting():
+    if error is None and _has_stopped_waiting and waiting():
         return code or _INTERRUPTED  # the program was asked to end before a reader had everything
     if error is None or code != 0:
         return code
@@ -214,7 +214,7 @@ def finish(code: int) -> int:
     told = t("cannot write to standard output: {problem}", problem=error.strerror)
     sys.stderr.write(f"coder: {told}\n")
     for writer in _writers:
-        writer.wait(_HURRIED_SECONDS)
+        writer.wait(_LAST_WAIT_SECONDS)
     return 1
 
 

@@ -41,7 +41,7 @@ _TODO_LIST = re.compile(r"\n\n<workflow>\n.*</workflow>\s*\Z", re.DOTALL)  # beg
 Body = dict[str, Any]
 
 
-class Call(Struct, frozen=True, forbid_unknown_fields=True):
+class RequestedCall(Struct, frozen=True, forbid_unknown_fields=True):
     """A tool call that the model proposes."""
 
     name: str
@@ -52,7 +52,7 @@ class Answer(Struct, frozen=True, forbid_unknown_fields=True):
     """What the model answers to one request."""
 
     text: str = ""
-    calls: tuple[Call, ...] = ()
+    calls: tuple[RequestedCall, ...] = ()
 
 
 def without_notes(content: str) -> str:
@@ -81,12 +81,12 @@ def _answer_to(message: Body) -> Answer:
     verb, _, rest = text.partition(": ")
     match verb:
         case "run":
-            return Answer(calls=(Call("bash", {"command": rest}),))
+            return Answer(calls=(RequestedCall("bash", {"command": rest}),))
         case "read":
-            return Answer(calls=(Call("read", {"path": rest}),))
+            return Answer(calls=(RequestedCall("read", {"path": rest}),))
         case "write":
             path, _, content = rest.partition(" ")
-            return Answer(calls=(Call("write", {"path": path, "content": content}),))
+            return Answer(calls=(RequestedCall("write", {"path": path, "content": content}),))
         case "tokens" if rest.isdecimal():
             return Answer("tok " * int(rest))
         case _:

@@ -50,7 +50,7 @@ class Reply(Struct, frozen=True):
     then: Callable[[], object]
 
 
-class Request:
+class PeerRequest:
     """A request of the other side. A handler that sets `on_cancel` ends its work itself when the other side gives the
     request up; the task of another handler is cancelled, and the request is answered with CANCELLED."""
 
@@ -60,7 +60,7 @@ class Request:
         self.on_cancel: Callable[[], None] | None = None
 
 
-Method = Callable[[Request], Awaitable[Any]]
+Method = Callable[[PeerRequest], Awaitable[Any]]
 
 
 class Handler(Protocol):
@@ -84,8 +84,8 @@ def _cancel_request(number: int, reason: str) -> tuple[str, Params]:
 
 
 class Peer:
-    """`lost` is the reason why the connection ended, to be put after the name of the other side; it is empty while
-    the connection is open."""
+    """`end_reason` is the reason why the connection ended, to be put after the name of the other side; it is empty
+    while the connection is open."""
 
     def __init__(
         self,
@@ -94,27 +94,27 @@ class Peer:
         tolerance: Tolerance | None = None,
         cancellation: Cancellation = _cancel_request,
     ) -> None:
-        self.lost = ""
+        self.end_reason = ""
         self._transport = transport
         self._handler = handler
         self._tolerance = tolerance
         self._cancellation = cancellation
         self._reading: asyncio.Future[str] | None = None
         self._last_id = 0
-        self._asked: dict[str, asyncio.Future[Any]] = {}
-        self._requests: dict[object, tuple[Request, asyncio.Task[None]]] = {}
+        self._waiting_for_answer: dict[str, asyncio.Future[Any]] = {}
+        self._requests: dict[object, tuple[PeerRequest, asyncio.Task[None]]] = {}
 
     async def serve(self) -> None:
         """Read messages until the connection has ended, and close it. Requests of either side that are not answered
         by then are given up."""
         reading = self._reading = asyncio.ensure_future(self._transport.deliver(self._take))
         try:
-            if not self.lost:
+            if not self.end_reason:
                 await asyncio.wait({reading})
             if reading.done() and not reading.cancelled():
-                self.lose(reading.result())
+                self.end_connection(reading.result())
         finally:
-            self.lose("was closed")
+            self.end_connection("was closed")
             reading.cancel()
             tasks = [task for _, task in self._requests.values()]
             for task in tasks:
@@ -122,26 +122,26 @@ class Peer:
             await asyncio.gather(reading, *tasks, return_exceptions=True)
             await self._transport.close()
 
-    def lose(self, why: str) -> None:
+    def end_connection(self, why: str) -> None:
         """End the connection, unless it has ended. `serve` closes it; whoever waits for an answer is told why."""
-        if self.lost:
+        if self.end_reason:
             return
-        self.lost = why
-        for answer in self._asked.values():
+        self.end_reason = why
+        for answer in self._waiting_for_answer.values():
             if not answer.done():
                 answer.set_exception(PeerLost(why))
         if self._reading is not None:
             self._reading.cancel()
 
-    async def ask(self, method: str, params: Params, limit: asyncio.Timeout | None = None) -> Any:
+    async def send_request(self, method: str, params: Params, limit: asyncio.Timeout | None = None) -> Any:
         """Send a request and return its result. Raises RpcError, NoAnswer, and what an exchange raises. `limit` is a
         time-out that nobody has entered; the caller may put it off. If this is cancelled or takes too long, the other
         side is told, and an answer that comes late is ignored."""
-        if self.lost:
-            raise PeerLost(self.lost)
+        if self.end_reason:
+            raise PeerLost(self.end_reason)
         self._last_id += 1
         number = self._last_id
-        answer = self._asked[str(number)] = asyncio.get_running_loop().create_future()
+        answer = self._waiting_for_answer[str(number)] = asyncio.get_running_loop().create_future()
         answer.add_done_callback(lambda done: done.cancelled() or done.exception())  # maybe nobody awaits it
         exchange = self._send({"id": number, "method": method, "params": params})
         if exchange is not None:
@@ -156,11 +156,11 @@ class Peer:
             self._give_up(method, number, "it is not wanted any more")
             raise
         finally:
-            del self._asked[str(number)]
+            del self._waiting_for_answer[str(number)]
             if exchange is not None:
                 await _end(exchange)
 
-    def tell(self, method: str, params: Params) -> Exchange | None:
+    def send_notification(self, method: str, params: Params) -> Exchange | None:
         """Send a notification. It arrives after everything that was sent before."""
         return self._send({"method": method, "params": params})
 
@@ -170,10 +170,10 @@ class Peer:
 
     def _give_up(self, method: str, number: int, reason: str) -> None:
         if method != _HANDSHAKE:  # it cannot be cancelled
-            self.tell(*self._cancellation(number, reason))
+            self.send_notification(*self._cancellation(number, reason))
 
     def _take(self, data: bytes | Oversized) -> None:
-        if self.lost:
+        if self.end_reason:
             return
         try:
             for message in [_value(data)] if self._tolerance is None else self._tolerance.repaired(data):
@@ -181,7 +181,7 @@ class Peer:
         except RpcError as error:
             self._refuse(None, error)
         except PeerLost as lost:
-            self.lose(lost.what)
+            self.end_connection(lost.what)
 
     def _sort(self, message: object) -> None:
         if not isinstance(message, dict):
@@ -209,7 +209,7 @@ class Peer:
     def _take_answer(self, fields: Params) -> None:
         """An answer that nobody waits for is late: its request was given up."""
         error, is_answer = fields.get("error"), "result" in fields or fields.get("error") is not None
-        answer = self._asked.get(str(fields.get("id")))
+        answer = self._waiting_for_answer.get(str(fields.get("id")))
         if answer is None or answer.done():
             if not is_answer:
                 raise RpcError(INVALID_REQUEST, "a message has a method, a result or an error")
@@ -242,11 +242,11 @@ class Peer:
         elif len(self._requests) >= _IN_FLIGHT:
             raise RpcError(INTERNAL_ERROR, f"more than {_IN_FLIGHT} requests are not answered yet")
         answer = self._handler.find(method) or _not_found
-        request = Request(method, _checked(params))
+        request = PeerRequest(method, _checked(params))
         task = asyncio.get_running_loop().create_task(self._answer(place, key, request, answer))
         self._requests[place] = request, task
 
-    async def _answer(self, place: object, key: MessageKey, request: Request, answer: Method) -> None:
+    async def _answer(self, place: object, key: MessageKey, request: PeerRequest, answer: Method) -> None:
         try:
             exchange = await self._answered(key, request, answer)
             if exchange is not None:
@@ -254,7 +254,7 @@ class Peer:
         finally:
             self._requests.pop(place, None)
 
-    async def _answered(self, key: MessageKey, request: Request, answer: Method) -> Exchange | None:
+    async def _answered(self, key: MessageKey, request: PeerRequest, answer: Method) -> Exchange | None:
         try:
             result = await answer(request)
         except RpcError as error:
@@ -283,7 +283,7 @@ class Peer:
         return self._send({"id": key, "error": error.fields})
 
     def _send(self, fields: Params) -> Exchange | None:
-        if self.lost:
+        if self.end_reason:
             return None
         return self._transport.send(msgspec.json.encode({"jsonrpc": "2.0", **fields}, enc_hook=encode_plain))
 
@@ -305,7 +305,7 @@ def _checked(params: Any) -> Params:
     return cast("Params", params)
 
 
-async def _not_found(request: Request) -> None:
+async def _not_found(request: PeerRequest) -> None:
     raise RpcError(METHOD_NOT_FOUND, f"{request.method[:ID_CHARS]} is not offered here")
 
 

@@ -22,7 +22,7 @@ class StreamTransport:
 
     def __init__(self, reads: int, writes: int, most_bytes: int = MOST_BYTES) -> None:
         self._loop = asyncio.get_running_loop()
-        self._lines = LineBuffer(most_bytes)
+        self._lines = MessageLineBuffer(most_bytes)
         self._arrived: asyncio.Queue[bytes] = asyncio.Queue()
         self._places = threading.Semaphore(_PIECES)  # for pieces that nobody has received yet
         self._to_write: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
@@ -95,7 +95,7 @@ class StreamTransport:
             self._room.set()
 
 
-class LineBuffer:
+class MessageLineBuffer:
     """Splits what arrives into lines. Blank lines are left out, and a line of more than `most_bytes` is skipped."""
 
     def __init__(self, most_bytes: int) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.errors import ToolFailed
 from coderelay.workspace.files.confined_files import ConfinedFiles
-from coderelay.workspace.files.disk_or_editor_files import Editor, EditorFiles, Files, FilesOnDisk
+from coderelay.workspace.files.disk_or_editor_files import DiskOrEditorFiles, Editor, Files, FilesOnDisk
 from coderelay.workspace.files.read_tracking import FileReadTracker
 from coderelay.workspace.processes.background_commands_interface import Background, no_background
 from coderelay.workspace.processes.command_runner import OnOutput, Processes
@@ -48,7 +48,7 @@ class Workspace:
         """`folders` may be used in addition to `root`. `sandbox` opens the sandbox for commands in these folders.
         SessionCommandRunner get the `variables` in addition to the `environment`."""
         self.disk = ConfinedFiles([root, *folders])
-        self.files: Files = FilesOnDisk(self.disk) if editor is None else EditorFiles(self.disk, editor)
+        self.files: Files = FilesOnDisk(self.disk) if editor is None else DiskOrEditorFiles(self.disk, editor)
         self.known = FileReadTracker() if known is None else known
         self.background: Callable[[], Background] = no_background
         self.give_task: GiveTask = no_tasks

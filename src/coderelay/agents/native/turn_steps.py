@@ -74,7 +74,7 @@ class TurnSteps:
         model = self._current_model()
         if self._is_too_long(model):
             await self.compact()
-        if not await self._turn.may_spend():
+        if not await self._turn.may_continue():
             return
         try:
             await self._ask(model)
@@ -82,7 +82,7 @@ class TurnSteps:
             if not failed.too_long:
                 raise
             await self.compact()
-            if await self._turn.may_spend():
+            if await self._turn.may_continue():
                 await self._ask(model)
 
     async def run_calls(self) -> None:
@@ -98,7 +98,7 @@ class TurnSteps:
 
     async def compact(self) -> None:
         """Replace everything but the last messages with a summary."""
-        if not await self._turn.may_spend():
+        if not await self._turn.may_continue():
             return
         state, model = self._turn.state, self._current_model()
         dropped = compaction.entries_to_drop(state, self._settings.compaction.keep, model.card.context)
@@ -131,7 +131,7 @@ class TurnSteps:
             return False
         if self._turn.settings.parent is not None or self._model.card.is_small:  # a small model takes it for the work
             return False
-        if not may_be_complex(turn.started.said):
+        if not may_be_complex(turn.started.typed_text):
             return False
         from coderelay.agents.native.workflow.initial_todos import begin_list  # not loaded for short prompts
 

@@ -109,7 +109,7 @@ def stop_on_signals() -> "asyncio.Event":
     stopped = asyncio.Event()
 
     def stop() -> None:
-        nonblocking_standard_streams.hurry()
+        nonblocking_standard_streams.stop_waiting_for_readers()
         if stopped.is_set():
             os._exit(INTERRUPTED)
         stopped.set()

@@ -8,7 +8,7 @@ from coderelay.app import App
 from coderelay.cli.startup.event_loop_and_ctrl_c import run_loop
 from coderelay.cli.startup.python_gc import enable_garbage_collection
 from coderelay.client.i18n import error_in_words, retell, speak, t
-from coderelay.config.detect.other_agents import learn
+from coderelay.config.detect.other_agents import import_variables
 from coderelay.config.loaded_config import load
 from coderelay.host.host import Host
 from coderelay.protocol.display_text import visible
@@ -22,7 +22,7 @@ def new_app(cwd: str | None = None) -> App:
     enable_garbage_collection()
     config = load(os.environ, cwd)
     speak(config.lang)
-    app = App(config, learn(os.environ).added_to(os.environ))
+    app = App(config, import_variables(os.environ).added_to(os.environ))
     app.tell = _tell
     return app
 

@@ -39,7 +39,7 @@ def run_without_terminal(options: argparse.Namespace, folder: str, prompt: str |
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return FAILED
     except KeyboardInterrupt:
-        nonblocking_standard_streams.hurry()
+        nonblocking_standard_streams.stop_waiting_for_readers()
         return INTERRUPTED
 
 
@@ -99,7 +99,7 @@ async def _headless(
             main.cancel()
 
     def interrupt() -> None:
-        nonblocking_standard_streams.hurry()
+        nonblocking_standard_streams.stop_waiting_for_readers()
         if main.done():
             return  # the app is being closed: there is nothing left to stop
         if stopping or run.is_over:
@@ -110,7 +110,7 @@ async def _headless(
             stopping.append(asyncio.create_task(stop()))
 
     def leave() -> None:
-        nonblocking_standard_streams.hurry()
+        nonblocking_standard_streams.stop_waiting_for_readers()
         main.cancel()
 
     _on_signals(interrupt, leave)

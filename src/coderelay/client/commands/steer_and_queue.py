@@ -45,7 +45,7 @@ def _listed(waiting: list[PromptAdmitted]) -> list[str]:
 
 def _line(number: int, prompt: PromptAdmitted) -> str:
     steers = t("(for the running turn) ") if prompt.steer else ""
-    return f"{number}. {steers}{prompt.said.strip().partition(chr(10))[0]}  · {prompt.by}"
+    return f"{number}. {steers}{prompt.typed_text.strip().partition(chr(10))[0]}  · {prompt.by}"
 
 
 def _numbered(waiting: list[PromptAdmitted], number: str) -> PromptAdmitted:

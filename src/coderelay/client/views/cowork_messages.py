@@ -120,7 +120,7 @@ def _prompt(event: TurnStarted | PromptTaken) -> dict[str, Any]:
     """With images, their number and the id to ask for them with."""
     images = {"promptId": event.prompt_id, "images": event.images} if event.images else {}
     steer = {"steer": True} if isinstance(event, PromptTaken) else {}
-    return {"type": "user_prompt", "prompt": event.said, **steer, **images}
+    return {"type": "user_prompt", "prompt": event.typed_text, **steer, **images}
 
 
 def _init(session: SessionId, row: str, event: TurnStarted) -> dict[str, Any]:

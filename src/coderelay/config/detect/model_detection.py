@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from coderelay.config.detect.other_agents import LearnedVariables, learn
+from coderelay.config.detect.other_agents import ImportedVariables, import_variables
 from coderelay.config.loaded_config import Config
 from coderelay.models.providers import KNOWN, Provider, ProviderSettings
 from coderelay.protocol.translatable import say
@@ -24,12 +24,12 @@ _OWN = Provider("openai-chat", "")  # the defaults of a provider that only the p
 
 
 class DetectedModel(Struct, frozen=True):
-    """`source` says in a few words where `model` comes from; `learned` must be added to the environment of everything
-    that runs; `agents` are installed agent programs that could not be used."""
+    """`source` says in a few words where `model` comes from; `imported` must be added to the environment of
+    everything that runs; `agents` are installed agent programs that could not be used."""
 
     model: str
     source: str
-    learned: LearnedVariables
+    imported: ImportedVariables
     agents: tuple[str, ...] = ()
 
     @property
@@ -62,19 +62,19 @@ async def detect(
     silence_seconds: float = SILENCE_SECONDS,
 ) -> DetectedModel:
     """`flag` is the value of --model, `settings` are the person's own providers."""
-    learned = learn(env)
+    imported = import_variables(env)
     if said := _configured_model(config, env, flag):
-        return DetectedModel(*said, learned)
-    whole = learned.added_to(env)
-    if keyed := _keyed(whole, learned, settings or {}):
-        return DetectedModel(*keyed, learned)
+        return DetectedModel(*said, imported)
+    whole = imported.added_to(env)
+    if keyed := _keyed(whole, imported, settings or {}):
+        return DetectedModel(*keyed, imported)
     from coderelay.config.detect.local_model import model_here  # most starts do not need it
 
     if here := await model_here(config.home, whole, settings or {}, silence_seconds):
-        return DetectedModel(*here, learned)
+        return DetectedModel(*here, imported)
     from coderelay.config.detect.other_agents import agents_on_path
 
-    return DetectedModel(GUIDE, "", learned, agents_on_path(env))
+    return DetectedModel(GUIDE, "", imported, agents_on_path(env))
 
 
 def _configured_model(config: Config, env: Mapping[str, str], flag: str | None) -> tuple[str, str] | None:
@@ -86,7 +86,7 @@ def _configured_model(config: Config, env: Mapping[str, str], flag: str | None) 
 
 
 def _keyed(
-    env: Mapping[str, str], learned: LearnedVariables, settings: Mapping[str, ProviderSettings]
+    env: Mapping[str, str], imported: ImportedVariables, settings: Mapping[str, ProviderSettings]
 ) -> tuple[str, str] | None:
     """A model of the first provider that has a key; the person's own providers come first."""
     for name in dict.fromkeys([*settings, *KNOWN]):
@@ -95,7 +95,7 @@ def _keyed(
         variable = _first_set(env, provider.names)
         model = env[variable].strip() if variable else next(iter(own.models), provider.example)
         if key and model:
-            return f"{name}:{model}", _source(key, _first_set(env, provider.addresses), learned)
+            return f"{name}:{model}", _source(key, _first_set(env, provider.addresses), imported)
     return None
 
 
@@ -103,13 +103,13 @@ def _first_set(env: Mapping[str, str], variables: tuple[str, ...]) -> str:
     return next((each for each in variables if env.get(each, "").strip()), "")
 
 
-def _source(key: str, address: str, learned: LearnedVariables) -> str:
+def _source(key: str, address: str, imported: ImportedVariables) -> str:
     """Where the key comes from. A person who has set a key does not expect it to be sent to an address from another
     program's file, so the text names that file."""
-    if key in learned.files:
-        return say("{variable} in {file}", variable=key, file=learned.files[key])
+    if key in imported.files:
+        return say("{variable} in {file}", variable=key, file=imported.files[key])
     return (
-        say("{variable}; address from {file}", variable=key, file=learned.files[address])
-        if address in learned.files
+        say("{variable}; address from {file}", variable=key, file=imported.files[address])
+        if address in imported.files
         else key
     )

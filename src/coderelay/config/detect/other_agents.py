@@ -20,7 +20,7 @@ IFLOW = "~/.iflow/settings.json"
 _FILE_BYTES = 1024 * 1024
 
 
-class LearnedVariables(Struct, frozen=True):
+class ImportedVariables(Struct, frozen=True):
     """Variables that the environment does not set already, and the file that each of them comes from."""
 
     values: dict[str, str] = field(default_factory=dict[str, str])
@@ -30,15 +30,15 @@ class LearnedVariables(Struct, frozen=True):
         return {**self.values, **env}
 
 
-def learn(env: Mapping[str, str]) -> LearnedVariables:
+def import_variables(env: Mapping[str, str]) -> ImportedVariables:
     """Read the variables. A file that is missing or cannot be parsed adds nothing."""
     home = env.get("HOME", "")
     if not home:
-        return LearnedVariables()
+        return ImportedVariables()
     found = [(name, value, CLAUDE) for name, value in _claude(_read(home, CLAUDE)).items() if name not in env]
     if "IFLOW_API_KEY" not in env:
         found += [(name, value, IFLOW) for name, value in _iflow(_read(home, IFLOW)).items()]
-    return LearnedVariables({name: value for name, value, _ in found}, {name: file for name, _, file in found})
+    return ImportedVariables({name: value for name, value, _ in found}, {name: file for name, _, file in found})
 
 
 def _claude(settings: dict[str, Any]) -> dict[str, str]:

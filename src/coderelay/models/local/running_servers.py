@@ -25,14 +25,14 @@ class RunningServer(Struct, frozen=True):
     names: tuple[str, ...]
 
     @property
-    def talking(self) -> tuple[str, ...]:
+    def chat_models(self) -> tuple[str, ...]:
         """The models that can chat."""
         return tuple(each for each in self.names if not _NO_CHAT.search(each))
 
     @property
     def model(self) -> str | None:
         """The first model that can chat, as `provider:name`."""
-        return next((f"{self.provider}:{name}" for name in self.talking), None)
+        return next((f"{self.provider}:{name}" for name in self.chat_models), None)
 
 
 class _Listed(Struct, frozen=True):

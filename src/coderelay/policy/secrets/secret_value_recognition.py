@@ -12,7 +12,7 @@ _PASSWORD = r"(?i)://[^/?]*?:([^/?]+)@|\bpassword=([^&\s]+)"
 
 def secret_values(environment: Mapping[str, str]) -> list[str]:
     """The values of environment variables that are secret by their name and look: no paths, no plain words."""
-    return worth_hiding(value for name, value in environment.items() if _NAME.search(name))
+    return distinctive_values(value for name, value in environment.items() if _NAME.search(name))
 
 
 def is_secret_name(name: str) -> bool:
@@ -20,7 +20,7 @@ def is_secret_name(name: str) -> bool:
     return _NAME.search(name) is not None
 
 
-def worth_hiding(values: Iterable[str]) -> list[str]:
+def distinctive_values(values: Iterable[str]) -> list[str]:
     """Those of the values, all meant to be secret, that are distinctive enough to be hidden wherever they occur."""
     return [value for value in values if _looks_secret(value)]
 

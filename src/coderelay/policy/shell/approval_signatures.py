@@ -6,7 +6,7 @@
 
 from msgspec import Struct
 
-from coderelay.policy.shell.build_command_words import essence
+from coderelay.policy.shell.build_command_words import significant_words
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders
 from coderelay.policy.shell.programs.program_table import find_build
 from coderelay.policy.shell.strict_bash_parser import Script, Word, literal_script
@@ -31,7 +31,7 @@ def signature_of(script: Script) -> Signature | None:
     words = _only_vector(script)
     if words is None:
         return None
-    kept = essence(words, CommandFolders())
+    kept = significant_words(words, CommandFolders())
     return Signature(kept, prefix=True) if kept else Signature(tuple(word.text for word in words))
 
 
@@ -44,7 +44,7 @@ def covers_command(signature: Signature, command: str, folders: tuple[str, ...] 
         return False
     if not signature.prefix:
         return tuple(word.text for word in words) == signature.words
-    return essence(words, CommandFolders(folders)) == signature.words
+    return significant_words(words, CommandFolders(folders)) == signature.words
 
 
 def _only_vector(script: Script) -> tuple[Word, ...] | None:

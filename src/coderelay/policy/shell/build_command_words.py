@@ -19,13 +19,13 @@ _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:(?![:\d])\S+", re.IGNORECASE)
 def is_build(words: tuple[Word, ...], folders: CommandFolders) -> bool:
     """Whether this command runs tests or a build, and nothing else."""
     found = find_build(tuple(word.text for word in words))
-    return found is not None and not found[1].changes and essence(words, folders) is not None
+    return found is not None and not found[1].changes and significant_words(words, folders) is not None
 
 
 def is_known_use(words: Sequence[Word], folders: CommandFolders) -> bool:
     """Whether the tables list this command as a build or as one that changes files, and every word of it is known to
     be harmless."""
-    return essence(words, folders) is not None
+    return significant_words(words, folders) is not None
 
 
 def harmless_rest(words: Sequence[Word], behind: int, folders: CommandFolders) -> bool | None:
@@ -44,7 +44,7 @@ def harmless_rest(words: Sequence[Word], behind: int, folders: CommandFolders) -
     return not [each for each in added if each.names or not names_no_target]
 
 
-def essence(words: Sequence[Word], folders: CommandFolders) -> tuple[str, ...] | None:
+def significant_words(words: Sequence[Word], folders: CommandFolders) -> tuple[str, ...] | None:
     """The command without the words that make no difference; None if any of its words is not known to be harmless."""
     found = find_build(tuple(word.text for word in words))
     if found is None:

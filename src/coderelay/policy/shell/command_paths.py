@@ -41,7 +41,7 @@ _COMPUTED = re.compile(r"[$`]")
 _READ_NAMES = {"read", "mapfile", "readarray"}
 
 
-class ReachedPath(Struct, frozen=True):
+class AccessedPath(Struct, frozen=True):
     """An absolute path that a command may reach. `deep` says that everything below it is read too."""
 
     path: str
@@ -54,29 +54,29 @@ class Reach(Struct, frozen=True):
     other paths or stand for all that is below them. Of a text that is not literal, all paths are wide."""
 
     named: frozenset[str] = frozenset()
-    wide: frozenset[ReachedPath] = frozenset()
+    wide: frozenset[AccessedPath] = frozenset()
 
 
-_EVERYTHING = ReachedPath("/", deep=True)
+_EVERYTHING = AccessedPath("/", deep=True)
 
 
 @lru_cache(maxsize=8)
 def reach_of(command: str, folders: tuple[str, ...]) -> Reach:
     """What a command text reaches, and each text in it that a shell runs."""
     named: set[str] = set()
-    wide: set[ReachedPath] = set()
+    wide: set[AccessedPath] = set()
     texts = shell_texts(command, folders[0] if folders else "/")
     handed_on = _hands_names_on(command) if texts else False
     for text in texts:
         if text.script is not None:
-            found = reached_by(text.script, folders, text.folders, handed_on=handed_on)
+            found = paths_accessed_by(text.script, folders, text.folders, handed_on=handed_on)
             named |= {each.path for each in found}
             wide |= {each for each in found if each.glob or each.deep}
         else:
             wide |= _or_everything(_perhaps_reached(text, folders, handed_on=handed_on))
         if len(text.folders) > MOST_FOLDERS or len(named) + len(wide) > 2 * _MOST_PATHS:
             return Reach(frozenset(named), frozenset((*wide, _EVERYTHING)))
-    late = _or_everything(_reached_late(command, folders)) if texts else set[ReachedPath]()
+    late = _or_everything(_reached_late(command, folders)) if texts else set[AccessedPath]()
     return Reach(frozenset(named), frozenset(wide | late))
 
 
@@ -86,7 +86,7 @@ def paths_of(command: str, folders: tuple[str, ...], *, nested: bool) -> list[st
     if nested:
         return sorted(reach_of(command, folders).named)
     script, start = literal_script(command), folders[0] if folders else "/"
-    found = reached_by(script, folders, (start,), handed_on=False) if script else set[ReachedPath]()
+    found = paths_accessed_by(script, folders, (start,), handed_on=False) if script else set[AccessedPath]()
     return sorted({each.path for each in found})
 
 
@@ -97,7 +97,7 @@ def secret_at_home(script: Script, base: PathBase) -> str | None:
         for command in script.commands
     ]
     start = base.folders[0] if base.folders else "/"
-    reached = reached_by(Script(tuple(commands), script.redirections), base.folders, (start,), handed_on=False)
+    reached = paths_accessed_by(Script(tuple(commands), script.redirections), base.folders, (start,), handed_on=False)
     if _EVERYTHING in reached:
         return base.home
     paths = [(posixpath.normpath(each.path), each.glob) for each in reached]
@@ -105,34 +105,34 @@ def secret_at_home(script: Script, base: PathBase) -> str | None:
     return min(filter(None, found), default=None)
 
 
-def reached_by(
+def paths_accessed_by(
     script: Script, inside: tuple[str, ...], start: Collection[str], *, handed_on: bool
-) -> set[ReachedPath]:
+) -> set[AccessedPath]:
     """What a literal script reaches that starts in one of the folders `start`. `inside` are the session's folders;
     `handed_on` says that names are given to a program that may open them."""
     folders = {*start}
-    found: set[ReachedPath] = set()
+    found: set[AccessedPath] = set()
     for command in script.commands:
         words = command.words
         folders = folders_after(folders, [*folders_entered([word.text for word in words])])
         whole = set(_read_whole(words, inside, handed_on=handed_on))
         for word in (*(part for each in words for part in _spellings(each)), *whole):
             deep = word in whole
-            found |= {ReachedPath(posixpath.join(folder, word.text), word.glob, deep) for folder in folders}
+            found |= {AccessedPath(posixpath.join(folder, word.text), word.glob, deep) for folder in folders}
         too_long = any(len(word.text) > _LONGEST_PATH for word in words)
         if too_long or len(folders) > MOST_FOLDERS or len(found) > _MOST_PATHS:
             return {*islice(found, _MOST_PATHS), _EVERYTHING}
     return found | {
-        ReachedPath(posixpath.join(folder, each.target)) for folder in folders for each in script.redirections
+        AccessedPath(posixpath.join(folder, each.target)) for folder in folders for each in script.redirections
     }
 
 
-def _or_everything(paths: Iterator[ReachedPath]) -> set[ReachedPath]:
+def _or_everything(paths: Iterator[AccessedPath]) -> set[AccessedPath]:
     found = {*islice(paths, _MOST_PATHS)}
     return found if next(paths, None) is None else found | {_EVERYTHING}
 
 
-def _perhaps_reached(text: NestedText, inside: tuple[str, ...], *, handed_on: bool) -> Iterator[ReachedPath]:
+def _perhaps_reached(text: NestedText, inside: tuple[str, ...], *, handed_on: bool) -> Iterator[AccessedPath]:
     """What a text may reach that is not literal: by its globs, and by searches, also those whose output other words
     are made of. If it moves to other folders, any of its words may be a path there."""
     words = [*globs_in(text.root), *(all_words(text.root) if len(text.folders) > 1 else ())]
@@ -146,10 +146,10 @@ def _perhaps_reached(text: NestedText, inside: tuple[str, ...], *, handed_on: bo
         for each in _read_whole([Word(word) for word in words], inside, handed_on=used):
             if _COMPUTED.search(each.text):
                 yield _EVERYTHING
-            yield from (ReachedPath(posixpath.join(folder, each.text), deep=True) for folder in text.folders)
+            yield from (AccessedPath(posixpath.join(folder, each.text), deep=True) for folder in text.folders)
 
 
-def _reached_late(command: str, folders: tuple[str, ...]) -> Iterator[ReachedPath]:
+def _reached_late(command: str, folders: tuple[str, ...]) -> Iterator[AccessedPath]:
     """What the substitutions may reach that the shell does not make now but may make later."""
     for record in walk(command):
         if isinstance(record, LateSubstitution) and not (record.command and is_understood(record.command)):
@@ -157,13 +157,13 @@ def _reached_late(command: str, folders: tuple[str, ...]) -> Iterator[ReachedPat
                 words = [each for word in part.split()[:MOST_WORDS] for each in alternatives(word)]
                 yield from _joined(words, folders[:1] or ("/",))
                 for each in _read_whole([Word(word) for word in words], folders, handed_on=True):
-                    yield from (ReachedPath(posixpath.join(folder, each.text), deep=True) for folder in folders[:1])
+                    yield from (AccessedPath(posixpath.join(folder, each.text), deep=True) for folder in folders[:1])
 
 
-def _joined(words: Sequence[str], folders: Collection[str]) -> Iterator[ReachedPath]:
+def _joined(words: Sequence[str], folders: Collection[str]) -> Iterator[AccessedPath]:
     for word in words:
         for part in _spellings(Word(word)):
-            yield from (ReachedPath(posixpath.join(folder, part.text), glob=True) for folder in folders)
+            yield from (AccessedPath(posixpath.join(folder, part.text), glob=True) for folder in folders)
 
 
 def _hands_names_on(command: str) -> bool:

@@ -19,7 +19,11 @@ from coderelay.policy.shell.command_dangers import Danger, UserRuleDangers, find
 from coderelay.policy.shell.command_paths import secret_at_home
 from coderelay.policy.shell.deny_and_ask_rule_matching import Spelling
 from coderelay.policy.shell.disk_fact_types import NO_FACTS, DiskFacts
-from coderelay.policy.shell.path_and_host_rule_matching import find_named, find_perhaps_reached, find_reached
+from coderelay.policy.shell.path_and_host_rule_matching import (
+    find_named,
+    find_rule_for_named_path,
+    find_rule_for_possible_path,
+)
 from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.read_only_check import recognise, recognise_edit
 from coderelay.policy.shell.requested_rights import without_rights
@@ -147,9 +151,9 @@ def assess(
             return Assessment("destructive", strictest.reason)
         if not by_user_rule:
             by_user_rule, reason = True, strictest.reason
-    if rule := find_reached(rules.deny, command, base, facts.targets):
+    if rule := find_rule_for_named_path(rules.deny, command, base, facts.targets):
         return Assessment("destructive", say("denied by the rule {rule}", rule=rule.text))
-    if not by_user_rule and (rule := find_reached(rules.ask, command, base, facts.targets)):
+    if not by_user_rule and (rule := find_rule_for_named_path(rules.ask, command, base, facts.targets)):
         by_user_rule, reason = True, say("the rule {rule} asks for approval", rule=rule.text)
     proved = (
         _prove(script, CommandFolders(folders, sandboxed=sandboxed), facts, home)
@@ -159,7 +163,7 @@ def assess(
     strict = (*rules.deny, *rules.ask)
     if proved.effect == "read":
         strict = tuple(rule for rule in strict if is_about_paths(rule, "read"))
-    if not by_user_rule and (rule := find_perhaps_reached(strict, command, base)):
+    if not by_user_rule and (rule := find_rule_for_possible_path(strict, command, base)):
         by_user_rule, reason = True, say("it may use something that the rule {rule} covers", rule=rule.text)
     if script and not by_user_rule and _is_allowed_by_rules(script, rules, base, facts):
         return Assessment("run", "a rule allows it", allowed=True)

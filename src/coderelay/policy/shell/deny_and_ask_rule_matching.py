@@ -45,7 +45,7 @@ def match_rule(rule: tuple[str, ...], words: Sequence[str], spelling: Spelling) 
     """Whether the rule matches this argument vector, or a program or script that the vector would run. A rule without
     words matches every command. `words` are without their quotes, as far as that can be told."""
     found = {match_words(rule, words[at:], spelling) for at in (0, *_scripts(words))}
-    found |= {program_likeness(rule[0], word, spelling) for word in _given_more(words) if rule}
+    found |= {match_program(rule[0], word, spelling) for word in _programs_given_more_arguments(words) if rule}
     return "yes" if "yes" in found else "maybe" if "maybe" in found else "no"
 
 
@@ -56,7 +56,7 @@ def _scripts(words: Sequence[str]) -> list[int]:
     return [at for at, word in enumerate(words[:_MOST_WORDS]) if at and not word.startswith("-")][:_MOST_SCRIPTS]
 
 
-def _given_more(words: Sequence[str]) -> list[str]:
+def _programs_given_more_arguments(words: Sequence[str]) -> list[str]:
     """The programs to which a command such as xargs adds arguments that are not in the text. Every rule about such a
     program therefore matches, whatever other words the rule has."""
     if not find_program(words[0]).adds_words:
@@ -71,14 +71,14 @@ def match_words(rule: tuple[str, ...], words: Sequence[str], spelling: Spelling)
     joined = _JOINED.fullmatch(words[0]) if find_program(rule[0]).joins_subcommand else None
     if joined is not None and joined[1] == rule[0].rpartition("/")[2]:
         words = [rule[0], joined[2], *words[1:]]
-    program = program_likeness(rule[0], words[0], spelling)
+    program = match_program(rule[0], words[0], spelling)
     if program != "yes" or len(rule) == 1:
         return program  # a word with an unknown expansion may become several words
     found = _arguments(rule[1:], words[1:])
     return "maybe" if found == "no" and any(map(_RENAMING.match, words[1:_MOST_WORDS])) else found
 
 
-def program_likeness(rule: str, word: str, spelling: Spelling) -> Likeness:
+def match_program(rule: str, word: str, spelling: Spelling) -> Likeness:
     """Whether this word of a command is the program that a rule names, by its name or by its path."""
     hops = spelling.links.get(word, ())
     name = word.rpartition("/")[2]
@@ -151,7 +151,7 @@ def is_mentioned(rule: tuple[str, ...], words: Sequence[str], spelling: Spelling
     if not rule:
         return False
     known = words[1:_MOST_WORDS]
-    if len(rule) > 1 and any(_stands_at(rule, known, at, spelling) for at in range(len(known))):
+    if len(rule) > 1 and any(_matches_at(rule, known, at, spelling) for at in range(len(known))):
         return True
     return any(is_in_text(rule, word, spelling) for word in words)
 
@@ -161,10 +161,10 @@ def is_in_text(rule: tuple[str, ...], text: str, spelling: Spelling) -> bool:
     if not name or name not in text or not any(map(str.isspace, text.strip())):
         return False
     tokens = _TOKEN.findall(_ONE_LETTER.sub(" ", text, count=1) if text.startswith("-") else text)
-    return any(_stands_at(rule, tokens, at, spelling) for at in range(len(tokens)))
+    return any(_matches_at(rule, tokens, at, spelling) for at in range(len(tokens)))
 
 
-def _stands_at(rule: tuple[str, ...], words: Sequence[str], at: int, spelling: Spelling) -> bool:
+def _matches_at(rule: tuple[str, ...], words: Sequence[str], at: int, spelling: Spelling) -> bool:
     name = rule[0].rpartition("/")[2]
     return name in words[at] and match_words(rule, words[at : at + _MOST_WORDS], spelling) == "yes"
 

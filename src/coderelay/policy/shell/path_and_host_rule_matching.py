@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 
-from coderelay.policy.path_and_host_patterns import host_matches, may_meet
+from coderelay.policy.path_and_host_patterns import host_matches, may_match
 from coderelay.policy.rules import PathBase, Rule, is_about_paths, means_path
 from coderelay.policy.shell.approximate_bash_words import all_words
 from coderelay.policy.shell.called_hosts import called_hosts
-from coderelay.policy.shell.command_paths import ReachedPath, reach_of
+from coderelay.policy.shell.command_paths import AccessedPath, reach_of
 from coderelay.policy.shell.possible_commands import ShellText, walk
 
 
-def find_reached(rules: Sequence[Rule], command: str, base: PathBase, targets: tuple[str, ...]) -> Rule | None:
+def find_rule_for_named_path(
+    rules: Sequence[Rule], command: str, base: PathBase, targets: tuple[str, ...]
+) -> Rule | None:
     """The first rule on a path that the command surely names, itself or in a text for another shell. `targets` are
     the paths to which links lead."""
     paths = [rule for rule in rules if rule.about == "path"]
@@ -18,16 +20,16 @@ def find_reached(rules: Sequence[Rule], command: str, base: PathBase, targets: t
     return next((rule for rule in paths if any(means_path(rule, each, base) for each in reached)), None)
 
 
-def find_perhaps_reached(rules: Sequence[Rule], command: str, base: PathBase) -> Rule | None:
+def find_rule_for_possible_path(rules: Sequence[Rule], command: str, base: PathBase) -> Rule | None:
     """The first rule on a path that a glob could expand to, or that lies in a folder whose files are all read."""
     paths = [rule for rule in rules if rule.about == "path"]
     wide = reach_of(command, base.folders).wide if paths else ()
     return next((rule for rule in paths if any(_may_be_meant(rule, each, base) for each in wide)), None)
 
 
-def _may_be_meant(rule: Rule, reached: ReachedPath, base: PathBase) -> bool:
+def _may_be_meant(rule: Rule, reached: AccessedPath, base: PathBase) -> bool:
     deep = reached.deep and is_about_paths(rule, "read")
-    return (deep or reached.glob) and may_meet(rule.target, reached.path, base.folders, base.home, deep=deep)
+    return (deep or reached.glob) and may_match(rule.target, reached.path, base.folders, base.home, deep=deep)
 
 
 def find_named(rules: Sequence[Rule], text: str, base: PathBase) -> Rule | None:

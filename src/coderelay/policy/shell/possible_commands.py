@@ -246,13 +246,13 @@ class _Walker:
                 case "file_redirect" if any(child.type == "<" for child in each.children):
                     yield PossibleCommand((text_of(each.children[-1]),))
                 case "heredoc_body":
-                    yield from self._fed(word, (each.text or b"").decode(errors="replace"), depth)
+                    yield from self._input_text_records(word, (each.text or b"").decode(errors="replace"), depth)
                 case "herestring_redirect":
-                    yield from self._fed(word, text_of(each.children[-1]), depth)
+                    yield from self._input_text_records(word, text_of(each.children[-1]), depth)
                 case _:
                     pass
 
-    def _fed(self, word: str, text: str, depth: int) -> Iterator[Record]:
+    def _input_text_records(self, word: str, text: str, depth: int) -> Iterator[Record]:
         """A text that an interpreter reads as its input. Only a shell reads it as commands; in another language it
         may mention one."""
         if find_program(word).interprets == "commands":
@@ -270,7 +270,7 @@ class _Walker:
             for word in written[1:MOST_WORDS]:
                 yield PossibleCommand((word,))
             if written and base_name(written[0]) in ("echo", "printf"):
-                yield from self._fed(words[last], " ".join(written[1:]), depth)
+                yield from self._input_text_records(words[last], " ".join(written[1:]), depth)
         is_fed = node.parent is not None and node.parent.type == "heredoc_redirect"
         fetched = False
         for at, word in enumerate(words):

@@ -131,8 +131,10 @@ class _OfGrep(_SearchOptions):
             only=tuple(_may_be(value) for option, value in self.values if option == "--include")
             if listed[:1] == ["--include"]
             else (),
-            without=_surely(excluded[listed[: last + 1].count("--exclude") :]),
-            without_folders=_surely(value for option, value in self.values if option == "--exclude-dir"),
+            without=_patterns_meaning_the_same_everywhere(excluded[listed[: last + 1].count("--exclude") :]),
+            without_folders=_patterns_meaning_the_same_everywhere(
+                value for option, value in self.values if option == "--exclude-dir"
+            ),
         )
         named = [value for option, value in self.values if option in ("-f", "--file")]
         yield from (replace(search, path=path) for path in (*self.paths, *named))
@@ -153,8 +155,8 @@ class _OfRipgrep(_SearchOptions):
             or self.has("-.", "--hidden")
             or self.names.count("-u") + self.names.count("--unrestricted") > 1,
             only=tuple(_may_be(each.rstrip("/").rpartition("/")[2]) if each[-1:] != "/" else "*" for each in only),
-            without=_surely(each[1:] for each in behind),
-            without_folders=_surely(each[1:].rstrip("/") for each in behind),
+            without=_patterns_meaning_the_same_everywhere(each[1:] for each in behind),
+            without_folders=_patterns_meaning_the_same_everywhere(each[1:].rstrip("/") for each in behind),
         )
         named = [value for option, value in self.values if option in ("-f", "--file")]
         yield from (replace(search, path=path) for path in (*self.paths, *named))
@@ -172,6 +174,6 @@ def _may_be(pattern: str) -> str:
     return pattern if _PLAIN_PATTERN.fullmatch(pattern) and "**" not in pattern else "*"
 
 
-def _surely(patterns: Iterable[str]) -> tuple[str, ...]:
+def _patterns_meaning_the_same_everywhere(patterns: Iterable[str]) -> tuple[str, ...]:
     """The patterns that match the same names in every program and every folder."""
     return tuple(each for each in patterns if _PLAIN_PATTERN.fullmatch(each))

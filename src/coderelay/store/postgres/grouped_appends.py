@@ -40,12 +40,12 @@ class AppendQueue:
         self._written = written
         self._waiting: deque[tuple[Append, Done]] = deque()
         self._running = 0
-        self._is_lonely = False  # the last append arrived alone, so the next one is not delayed
+        self._last_append_was_alone = False  # the last append arrived alone, so the next one is not delayed
 
     async def submit(self, append: Append) -> list[Recorded]:
         """Returns when it is on disk. It is carried out even if the caller is cancelled: that cancels only `done`."""
         done: Done = asyncio.get_running_loop().create_future()
-        if self._is_lonely and not self._running and await self._send_alone(append, done):
+        if self._last_append_was_alone and not self._running and await self._send_alone(append, done):
             return await done
         self._waiting.append((append, done))
         if self._running < _GROUPS_AT_ONCE:
@@ -90,7 +90,7 @@ class AppendQueue:
         try:
             while self._waiting:
                 group = self._next_group()
-                self._is_lonely = len(group) == 1
+                self._last_append_was_alone = len(group) == 1
                 if len(group) == 1:
                     await self._write_one(*group[0])
                 else:

@@ -194,7 +194,7 @@ class PostgresStore:
     async def rebuild(self) -> None:
         await self._use_writer(self._rebuild)
 
-    def hurry(self) -> None:
+    def limit_lock_waits(self) -> None:
         """Nothing to do: the database itself limits how long a lock is waited for."""
 
     async def close(self) -> None:

@@ -180,9 +180,9 @@ class SqliteStore:
     async def rebuild(self) -> None:
         await self._write(self._rebuild)
 
-    def hurry(self) -> None:
+    def limit_lock_waits(self) -> None:
         if self._writer is not None:
-            self._writer.hurry()
+            self._writer.limit_lock_waits()
 
     async def close(self) -> None:
         """The reader is closed here, on the event loop that uses it, and the writer by its own thread: a connection

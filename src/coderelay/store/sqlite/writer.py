@@ -76,8 +76,8 @@ class Writer:
         self._thread: threading.Thread | None = None
         self._door = threading.Lock()
         self._is_closing = False
-        self._is_hurried = False
-        self._lastly: Callable[[], None] = connection.close
+        self._are_lock_waits_limited = False
+        self._close_work: Callable[[], None] = connection.close
         connection.execute("PRAGMA busy_timeout = 0")  # SQLite's own back-off waits far too long: see `pause`
 
     async def submit(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -150,9 +150,9 @@ class Writer:
             self._thread_seconds = _THREAD_SECONDS
         return True
 
-    def hurry(self) -> None:
+    def limit_lock_waits(self) -> None:
         """From now on, wait for locks only for the few seconds that are acceptable on exit."""
-        self._is_hurried = True
+        self._are_lock_waits_limited = True
 
     async def close(self) -> None:
         """Finish what was submitted, then close the connection. No further jobs are accepted."""
@@ -174,7 +174,7 @@ class Writer:
     async def _end(self, lastly: Callable[[], None]) -> None:
         with self._door:
             self._is_closing = True
-            self._lastly = lastly
+            self._close_work = lastly
             self._jobs.put(None)
         if self._thread is None or not self._thread.is_alive():
             lastly()
@@ -193,7 +193,7 @@ class Writer:
                 mine = [job for job in group if job.loop is loop]
                 with suppress(RuntimeError):  # the loop is closed, and whoever waited is gone with it
                     loop.call_soon_threadsafe(_resolve, mine)
-        self._lastly()  # closing the last connection runs a checkpoint, which must not block the event loop
+        self._close_work()  # closing the last connection runs a checkpoint, which must not block the event loop
 
     def _next_group(self) -> list[_Job]:
         group: list[_Job] = []
@@ -266,7 +266,7 @@ class Writer:
     def _has_waited_enough(self, began: float) -> bool:
         """While closing or hurried, the wait is limited even if `lock_seconds` is not."""
         limit = self._lock_seconds
-        if self._is_closing or self._is_hurried:
+        if self._is_closing or self._are_lock_waits_limited:
             limit = min(_LEAVING_SECONDS, _LEAVING_SECONDS if limit is None else limit)
         return limit is not None and time.monotonic() - began > limit
 

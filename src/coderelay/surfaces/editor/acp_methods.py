@@ -47,7 +47,7 @@ from coderelay.surfaces.editor.new_session_settings import (
 )
 from coderelay.surfaces.editor.standard_acp_dialect import Dialect
 from coderelay.wire.messages_and_errors import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, Params, RpcError
-from coderelay.wire.peer import Method, Peer, Reply, Request
+from coderelay.wire.peer import Method, Peer, PeerRequest, Reply
 from coderelay.wire.transport import Transport
 
 _PAGE = 100
@@ -100,7 +100,7 @@ class AcpMethods:
         if self._context is None and method != "initialize":
             raise RpcError(INVALID_REQUEST, "the first request is initialize")
 
-        async def answered(request: Request) -> Any:
+        async def answered(request: PeerRequest) -> Any:
             try:
                 return await answer(request)
             except CoderError as error:
@@ -113,7 +113,7 @@ class AcpMethods:
         if method == "session/cancel":
             self._opened(read_params(params, InSession).session_id).cancel_soon()
 
-    async def _initialize(self, request: Request) -> Fields:
+    async def _initialize(self, request: PeerRequest) -> Fields:
         dialect = self._choose_dialect(read_params(request.params, Initialize))
         if isinstance(dialect, IflowDialect):
             self._methods |= {
@@ -123,7 +123,7 @@ class AcpMethods:
                 "session/set_model": self._set_model,
             }
         self._context = ConnectionContext(self._client, self._by, self._peer, dialect)
-        return dialect.greeting(
+        return dialect.initialize_result(
             {
                 "protocolVersion": PROTOCOL_VERSION,
                 "agentCapabilities": _CAPABILITIES,
@@ -132,13 +132,13 @@ class AcpMethods:
             }
         )
 
-    async def _authenticate(self, request: Request) -> Fields:
+    async def _authenticate(self, request: PeerRequest) -> Fields:
         wanted = read_params(request.params, Authenticate)
         raise BadInput(
             say("unknown authentication method {name}; coder needs no authentication", name=repr(wanted.method_id))
         )
 
-    async def _new(self, request: Request) -> Reply:
+    async def _new(self, request: PeerRequest) -> Reply:
         wanted = read_params(request.params, NewSession)
         cwd, folders = absolute_folder(wanted.cwd), additional_folders(wanted)
         defaults = await self._client.get(ShowDefaults(cwd))
@@ -167,14 +167,14 @@ class AcpMethods:
         result = {"sessionId": session, **opened.settings}
         return Reply(result, lambda: self._start(opened, wanted, terms.notices))
 
-    async def _load(self, request: Request) -> Reply:
+    async def _load(self, request: PeerRequest) -> Reply:
         return await self._opened_again(request, replays=True)
 
-    async def _resume(self, request: Request) -> Reply:
+    async def _resume(self, request: PeerRequest) -> Reply:
         """Like load, without the history."""
         return await self._opened_again(request, replays=False)
 
-    async def _opened_again(self, request: Request, *, replays: bool) -> Reply:
+    async def _opened_again(self, request: PeerRequest, *, replays: bool) -> Reply:
         """Of the settings in the request, only those for the prompts of this client count: the session has its own
         already. The folders are those of the editor, if it names any."""
         wanted = read_params(request.params, LoadSession)
@@ -191,14 +191,14 @@ class AcpMethods:
         result = self._connected.dialect.opened(opened.id, opened.settings)
         return Reply(result, lambda: self._start(opened, wanted))
 
-    async def _close(self, request: Request) -> Fields:
+    async def _close(self, request: PeerRequest) -> Fields:
         opened = self._opened(read_params(request.params, InSession).session_id)
         async with self._opening:
             self._sessions.pop(opened.id, None)
             await opened.close()
         return {}
 
-    async def _delete(self, request: Request) -> Fields:
+    async def _delete(self, request: PeerRequest) -> Fields:
         session = SessionId(read_params(request.params, InSession).session_id)
         await self._client.send(DeleteSession(session=session, by=self._by))
         async with self._opening:
@@ -206,7 +206,7 @@ class AcpMethods:
                 await opened.stop()
         return {}
 
-    async def _list(self, request: Request) -> Fields:
+    async def _list(self, request: PeerRequest) -> Fields:
         wanted = read_params(request.params, ListedSessions)
         cursor = wanted.cursor or "0"
         if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 10):
@@ -216,30 +216,30 @@ class AcpMethods:
         more = {"nextCursor": str(last)} if len(found) > last else {}
         return {"sessions": [_listed(each) for each in found[first:last]], **more}
 
-    async def _prompt(self, request: Request) -> Fields:
+    async def _prompt(self, request: PeerRequest) -> Fields:
         wanted = read_params(request.params, Prompt)
         return await self._opened(wanted.session_id).prompt(wanted.prompt, request)
 
-    async def _set_mode(self, request: Request) -> Fields:
+    async def _set_mode(self, request: PeerRequest) -> Fields:
         wanted = read_params(request.params, SetMode)
         await self._opened(wanted.session_id).set_mode(wanted.mode_id)
         return {}
 
-    async def _set_config_option(self, request: Request) -> Fields:
+    async def _set_config_option(self, request: PeerRequest) -> Fields:
         wanted = read_params(request.params, SetConfigOption)
         return await self._opened(wanted.session_id).set_option(wanted.config_id, wanted.value)
 
-    async def _accept_authentication(self, request: Request) -> Fields:
+    async def _accept_authentication(self, request: PeerRequest) -> Fields:
         return {"methodId": read_params(request.params, Authenticate).method_id}
 
-    async def _cancel(self, request: Request) -> None:
+    async def _cancel(self, request: PeerRequest) -> None:
         await self._opened(read_params(request.params, InSession).session_id).cancel()
 
-    async def _set_think(self, request: Request) -> None:
+    async def _set_think(self, request: PeerRequest) -> None:
         wanted = read_params(request.params, SetThink)
         await self._opened(wanted.session_id).set_option("think", "medium" if wanted.think_enabled else "off")
 
-    async def _set_model(self, request: Request) -> None:
+    async def _set_model(self, request: PeerRequest) -> None:
         wanted = read_params(request.params, SetModel)
         await self._opened(wanted.session_id).set_option("model", wanted.model_id)
 

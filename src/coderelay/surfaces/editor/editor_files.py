@@ -33,7 +33,9 @@ class EditorFiles:
 
     async def _asked(self, method: str, params: Params) -> Any:
         try:
-            return await self._peer.ask(method, {"sessionId": self._session, **params}, asyncio.timeout(_SECONDS))
+            return await self._peer.send_request(
+                method, {"sessionId": self._session, **params}, asyncio.timeout(_SECONDS)
+            )
         except (RpcError, NoAnswer):
             return _NO_ANSWER
 

@@ -41,7 +41,7 @@ from coderelay.surfaces.editor.permission_requests import PermissionRequests
 from coderelay.surfaces.editor.prompt_content import prompt_content
 from coderelay.surfaces.editor.session_updates import SessionUpdates
 from coderelay.wire.messages_and_errors import INTERNAL_ERROR, RpcError
-from coderelay.wire.peer import Request
+from coderelay.wire.peer import PeerRequest
 
 log = logging.getLogger(__name__)
 
@@ -113,9 +113,9 @@ class EditorSession:
         self._take_back = self._client.lend(self.id, Lent(editor, servers, folders))
 
     def send(self, update: Fields) -> None:
-        self._peer.tell("session/update", {"sessionId": self.id, "update": self._dialect.update(update)})
+        self._peer.send_notification("session/update", {"sessionId": self.id, "update": self._dialect.update(update)})
 
-    async def prompt(self, blocks: tuple[ContentBlock, ...], request: Request) -> Fields:
+    async def prompt(self, blocks: tuple[ContentBlock, ...], request: PeerRequest) -> Fields:
         """Send a prompt and wait until its turn has ended. Prompts that come meanwhile wait in the queue."""
         request.on_cancel = self.cancel_soon
         async with self._order:

@@ -38,7 +38,7 @@ class IflowDialect(Dialect):
         super().__init__(initialized)
         self._tools: dict[str, str] = {}
 
-    def greeting(self, fields: Fields) -> Fields:
+    def initialize_result(self, fields: Fields) -> Fields:
         return {**fields, "isAuthenticated": True}
 
     def opened(self, session: SessionId, fields: Fields) -> Fields:
@@ -76,9 +76,9 @@ class IflowDialect(Dialect):
                         "sessionId": session,
                         "questions": [_question(ask, each) for each in range(len(ask.questions))],
                     }
-                    return _answers(ask, await peer.ask("_iflow/user/questions", params))
+                    return _answers(ask, await peer.send_request("_iflow/user/questions", params))
                 case PlanAsk():
-                    result = await peer.ask("_iflow/plan/exit", {"sessionId": session, "plan": ask.plan})
+                    result = await peer.send_request("_iflow/plan/exit", {"sessionId": session, "plan": ask.plan})
                     return _approval(result)
                 case _:
                     return None

@@ -166,7 +166,9 @@ class PermissionRequests:
             "toolCall": self._tool_call(ask),
             "options": [self._option_fields(each) for each in options],
         }
-        chosen = _outcome(await self._peer.ask("session/request_permission", self._dialect.permission(params)))
+        chosen = _outcome(
+            await self._peer.send_request("session/request_permission", self._dialect.permission(params))
+        )
         if chosen is None:
             return DenyAndStop()
         answer = next((each.answer for each in options if self._dialect.option_id(each) == chosen), None)

@@ -109,9 +109,9 @@ class SessionUpdates:
             case TurnStarted():
                 self.is_midway = False
                 self.cwd, self._is_own_turn = event.cwd, event.prompt_id in self.own
-                return [*self._in_mode(event.mode), *self._prompt(event.prompt_id, event.said)]
+                return [*self._in_mode(event.mode), *self._prompt(event.prompt_id, event.typed_text)]
             case PromptTaken():
-                return self._prompt(event.prompt_id, event.said)
+                return self._prompt(event.prompt_id, event.typed_text)
             case MessageAdded():
                 self.is_midway = False
                 self._calls |= {call.id: call for call in event.calls}

@@ -21,7 +21,7 @@ class Dialect:
     def __init__(self, initialized: Initialize) -> None:
         self.initialized = initialized
 
-    def greeting(self, fields: Fields) -> Fields:
+    def initialize_result(self, fields: Fields) -> Fields:
         """The result of `initialize`."""
         return fields
 
@@ -53,5 +53,5 @@ class Dialect:
         or gave no usable answer. Raises RpcError."""
         if not isinstance(ask, QuestionAsk) or not self.initialized.has_forms:
             return None
-        result = await peer.ask("elicitation/create", {"sessionId": session, **question_form(ask)})
+        result = await peer.send_request("elicitation/create", {"sessionId": session, **question_form(ask)})
         return form_decision(ask, result)

@@ -143,7 +143,7 @@ class AllSessionsPresenter:
         """Another bot may have brought a session into a chat, or have linked one."""
         while True:
             try:
-                for name in await self._records.wanted():
+                for name in await self._records.take_presentation_requests():
                     if name == LINKS:
                         await self._reconcile()
                     else:

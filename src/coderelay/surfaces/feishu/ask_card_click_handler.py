@@ -73,7 +73,7 @@ class ClickHandler:
         if answer.toast_kind == "info":
             return ClickAnswer("info", answer.toast, await self._outbox.card_of(record.key))
         if answer.toast_kind == "success":
-            self._chat.woken(record.session)
+            self._chat.wake_presenter(record.session)
             now = {row.ask.id: click.at for row in wanted if row.open}
             return ClickAnswer("success", answer.toast, await self._drawn(record, now))
         return answer

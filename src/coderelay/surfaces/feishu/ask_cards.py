@@ -36,11 +36,11 @@ from coderelay.surfaces.feishu.card_layout import (
     Buttons,
     Choice,
     Colour,
+    Divider,
     Form,
     Layout,
+    Paragraph,
     Part,
-    Rule,
-    Text,
     TextField,
     cut,
 )
@@ -128,7 +128,7 @@ def ask_layout(card: AskCard, asks: Sequence[tuple[Ask, Closed | None]]) -> Layo
     ask, closed = asks[0]
     if closed is not None:
         title, colour = _closed_title(closed)
-        parts: tuple[Part, ...] = (*_of_session(card), Text(ask_text(ask)), *_chosen(closed))
+        parts: tuple[Part, ...] = (*_of_session(card), Paragraph(ask_text(ask)), *_chosen(closed))
         return Layout(title, colour, parts, summary=title)
     match ask:
         case QuestionAsk():
@@ -201,7 +201,7 @@ def _confirm(card: AskCard, ask: Ask) -> Layout:
             more.append(card.button(_ALWAYS, ask, "always"))
     more.append(card.button(_STOP, ask, "stop"))
     text = ask_text(ask)
-    parts = (*_of_session(card), Text(text), Buttons(first), Buttons(tuple(more)), *web_link(card.url))
+    parts = (*_of_session(card), Paragraph(text), Buttons(first), Buttons(tuple(more)), *web_link(card.url))
     return Layout(localize(PLEASE_CONFIRM), "orange", parts, summary=text)
 
 
@@ -210,12 +210,12 @@ def _batch(card: AskCard, asks: Sequence[tuple[Ask, Closed | None]]) -> Layout:
     most = MOST_BYTES // 2 // len(asks)
     parts: list[Part] = [*_of_session(card)]
     for number, (ask, closed) in enumerate(asks, 1):
-        parts.append(Text(f"{number}. {ask_text(ask, most)}"))
+        parts.append(Paragraph(f"{number}. {ask_text(ask, most)}"))
         if closed is None:
             row = (card.button(CONFIRM, ask, "confirm"), card.button(CANCEL, ask, "cancel", "danger"))
-            parts += [Buttons(row), Rule()]
+            parts += [Buttons(row), Divider()]
         else:
-            parts += [*_chosen(closed), Rule()]
+            parts += [*_chosen(closed), Divider()]
     if not still_open:
         is_allowed = all(isinstance(closed.decision, Allow) for _, closed in asks if closed is not None)
         title = localize(_CONFIRMED if is_allowed else _ANSWERED)
@@ -236,7 +236,7 @@ def _questions(card: AskCard, ask: QuestionAsk) -> Layout:
         field = TextField("q0_other", localize(_INPUT))
         form = Form("answer", (field,), card.button(_SUBMIT, ask, "submit", "primary"))
         form_elsewhere = (form,) if card.session_title else ()  # here, what is typed answers it
-        parts_of_input = (*_of_session(card), Text(text), *form_elsewhere, *web_link(card.url))
+        parts_of_input = (*_of_session(card), Paragraph(text), *form_elsewhere, *web_link(card.url))
         return Layout(localize(_INPUT), "blue", parts_of_input, summary=text)
     one = ask.questions[0] if len(ask.questions) == 1 else None
     parts: list[Part] = [*_of_session(card)]
@@ -245,31 +245,31 @@ def _questions(card: AskCard, ask: QuestionAsk) -> Layout:
         buttons = tuple(card.button(label, ask, f"option:{number}") for number, label in enumerate(labels, 1))
         field = TextField("q0_other", localize(_OWN_WORDS))
         form = Form("answer", (field,), card.button(_SUBMIT, ask, "submit", "primary"))
-        parts += [Text(ask_text(ask)), Buttons(buttons), Text(localize(_REPLY_BELOW), is_small=True), form]
+        parts += [Paragraph(ask_text(ask)), Buttons(buttons), Paragraph(localize(_REPLY_BELOW), is_small=True), form]
     else:
         count = sum(len(each.options) for each in ask.questions)
         make = _fields if count <= _MOST_SELECTED_FROM else _numbered
         fields = [part for index, each in enumerate(ask.questions) for part in make(index, each)]
         hint = _REPLY_BELOW if one is not None else _REPLY_LINES
         form = Form("answer", tuple(fields), card.button(_SUBMIT, ask, "submit", "primary"))
-        parts += [form, Text(localize(hint), is_small=True)]
+        parts += [form, Paragraph(localize(hint), is_small=True)]
     header = one.header if one is not None and one.header else localize(_QUESTION)
     return Layout(header, "blue", (*parts, *web_link(card.url)), summary=ask_text(ask))
 
 
-def _fields(index: int, question: Question) -> list[Text | Choice | TextField]:
-    said = Text(f"{index + 1}. {question.question}")
+def _fields(index: int, question: Question) -> list[Paragraph | Choice | TextField]:
+    said = Paragraph(f"{index + 1}. {question.question}")
     other = TextField(f"q{index}_other", localize(_OWN_WORDS) if question.options else "")
     if not question.options:
         return [said, other]
     described = "\n".join(f"{each.label}: {each.description}" for each in question.options if each.description)
     choice = Choice(f"q{index}", tuple(each.label for each in question.options), several=question.multi_select)
-    return [said, *([Text(described)] if described else []), choice, other]
+    return [said, *([Paragraph(described)] if described else []), choice, other]
 
 
-def _numbered(index: int, question: Question) -> list[Text | Choice | TextField]:
+def _numbered(index: int, question: Question) -> list[Paragraph | Choice | TextField]:
     options = "\n".join(f"  {number}. {each.label}" for number, each in enumerate(question.options, 1))
-    said = Text(f"{index + 1}. {question.question}" + (f"\n{options}" if options else ""))
+    said = Paragraph(f"{index + 1}. {question.question}" + (f"\n{options}" if options else ""))
     return [said, TextField(f"q{index}_other", localize(_OWN_WORDS) if question.options else "")]
 
 
@@ -287,7 +287,7 @@ def _plan(card: AskCard, ask: PlanAsk) -> Layout:
     return Layout(
         title,
         "orange",
-        (*_of_session(card), Text(ask_text(ask)), Buttons(row), form, *web_link(card.url)),
+        (*_of_session(card), Paragraph(ask_text(ask)), Buttons(row), form, *web_link(card.url)),
         summary=title,
     )
 
@@ -295,11 +295,11 @@ def _plan(card: AskCard, ask: PlanAsk) -> Layout:
 def _of_session(card: AskCard) -> tuple[Part, ...]:
     if not card.session_title:
         return ()
-    return (Text(localize(_SESSION_LINE, title=cut(card.session_title, 120)), is_small=True),)
+    return (Paragraph(localize(_SESSION_LINE, title=cut(card.session_title, 120)), is_small=True),)
 
 
 def _chosen(closed: Closed) -> tuple[Part, ...]:
-    return () if closed.by is None else (Text(chosen_in_words(closed), is_small=True),)
+    return () if closed.by is None else (Paragraph(chosen_in_words(closed), is_small=True),)
 
 
 def _closed_title(closed: Closed) -> tuple[str, Colour]:

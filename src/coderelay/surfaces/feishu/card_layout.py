@@ -27,7 +27,7 @@ _TITLE = 150
 _ROW = 4
 
 
-class Text(Struct, frozen=True, tag="text"):
+class Paragraph(Struct, frozen=True, tag="text"):
     """A paragraph of plain text. With `is_small`, it is a remark below the others."""
 
     text: str
@@ -40,7 +40,7 @@ class StreamedText(Struct, frozen=True, tag="streamed"):
     text: str = ""
 
 
-class Rule(Struct, frozen=True, tag="rule"):
+class Divider(Struct, frozen=True, tag="rule"):
     """A line between two parts of a card."""
 
 
@@ -80,11 +80,11 @@ class Form(Struct, frozen=True, tag="form"):
     """Fields that are sent together. `heading` texts stand between them."""
 
     name: str
-    parts: tuple[Text | Choice | TextField, ...]
+    parts: tuple[Paragraph | Choice | TextField, ...]
     submit: Button
 
 
-Part = Text | StreamedText | Rule | Buttons | Form
+Part = Paragraph | StreamedText | Divider | Buttons | Form
 
 
 class Layout(Struct, frozen=True):
@@ -139,11 +139,11 @@ def _with_texts_cut(layout: Layout, most_bytes: int) -> Layout:
 
 def _with_text_cut(part: Part, most_bytes: int) -> Part:
     match part:
-        case Text() | StreamedText():
+        case Paragraph() | StreamedText():
             return replace(part, text=cut(part.text, most_bytes))
         case Form():
             fields = [
-                replace(each, text=cut(each.text, most_bytes)) if isinstance(each, Text) else each
+                replace(each, text=cut(each.text, most_bytes)) if isinstance(each, Paragraph) else each
                 for each in part.parts
             ]
             return replace(part, parts=tuple(fields))
@@ -172,11 +172,11 @@ def _newer(layout: Layout) -> Card:
 
 def _newer_elements(part: Part) -> list[dict[str, Any]]:
     match part:
-        case Text():
+        case Paragraph():
             return [{"tag": "div", "text": _plain(part.text) | (_SMALL if part.is_small else {})}]
         case StreamedText():
             return [{"tag": "div", "text": _plain(part.text) | {"element_id": STREAMED_ELEMENT}}]
-        case Rule():
+        case Divider():
             return [{"tag": "hr"}]
         case Buttons():
             return [_columns(part.row[start : start + _ROW]) for start in range(0, len(part.row), _ROW)]
@@ -203,9 +203,9 @@ def _newer_button(button: Button | LinkButton) -> dict[str, Any]:
     return label | {"type": button.kind, "behaviors": [{"type": "callback", "value": button.value}]}
 
 
-def _newer_field(field: Text | Choice | TextField) -> dict[str, Any]:
+def _newer_field(field: Paragraph | Choice | TextField) -> dict[str, Any]:
     match field:
-        case Text():
+        case Paragraph():
             return {"tag": "div", "text": _plain(field.text)}
         case Choice():
             return {"tag": "multi_select_static" if field.several else "select_static"} | _choice(field)
@@ -229,11 +229,11 @@ def _older(layout: Layout) -> Card:
 
 def _older_elements(part: Part) -> list[dict[str, Any]]:
     match part:
-        case Text(is_small=True):
+        case Paragraph(is_small=True):
             return [{"tag": "note", "elements": [_plain(part.text)]}]
-        case Text() | StreamedText():
+        case Paragraph() | StreamedText():
             return [{"tag": "div", "text": _plain(part.text)}]
-        case Rule():
+        case Divider():
             return [{"tag": "hr"}]
         case Buttons():
             return [{"tag": "action", "actions": [_older_button(each) for each in part.row]}]

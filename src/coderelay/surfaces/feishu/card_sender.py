@@ -85,7 +85,7 @@ class CardSender:
         try:
             card_id = await self._api.create_card(record.card)
         except PlatformError as error:
-            if error.trouble != "permission":
+            if error.kind != "permission":
                 raise
             return ""
         self._streaming_since[card_id] = self._clock()
@@ -105,7 +105,7 @@ class CardSender:
             try:
                 return await self._api.reply(place.reply_to, content, uuid)
             except PlatformError as error:
-                if error.trouble != "gone":  # the message it replies to was recalled
+                if error.kind != "gone":  # the message it replies to was recalled
                     raise
         return await self._api.create(place.chat_id, content, uuid)
 
@@ -137,7 +137,7 @@ class CardSender:
         try:
             await call(number)
         except PlatformError as error:
-            if error.trouble == "sequence":
+            if error.kind == "sequence":
                 self._sequences[record.card_id] = number + _SEQUENCE_JUMP
             raise
 

@@ -136,7 +136,7 @@ async def _new(here: Here) -> Told:
 
 
 async def _sessions(here: Here) -> Told:
-    current = (await here.chat.records.pointer(here.key)).session
+    current = (await here.chat.records.current_session(here.key)).session
     lines = [
         f"{number}. {each.title or each.last_prompt or each.id[:8]} · {each.id[:8]} · {_when(each)}"
         + (f" · {localize(_NOW)}" if each.id == current else "")
@@ -158,7 +158,7 @@ async def _use(here: Here) -> Told:
         raise BadInput(localize(_NO_SUCH))
     await here.chat.bind(chosen.id, here.message, here.key, cursor=chosen.head)
     await here.chat.records.request_presentation(chosen.id)
-    here.chat.woken(chosen.id)
+    here.chat.wake_presenter(chosen.id)
     return localize(_USED), chosen.title or chosen.last_prompt or chosen.id
 
 
@@ -195,7 +195,7 @@ async def _cd(here: Here) -> Told:
     shown = await here.chat.client.get(ListFolders(roots, path))
     if not here.rest:
         return localize(_CD), "\n".join([*roots, *shown.folders])
-    await here.chat.records.point(here.key, CurrentSession(None, shown.path))
+    await here.chat.records.set_current_session(here.key, CurrentSession(None, shown.path))
     return localize(_CD), localize(_CD_TEXT, folder=shown.path)
 
 

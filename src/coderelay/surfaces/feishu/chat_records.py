@@ -79,19 +79,19 @@ class ChatRecords:
     def __init__(self, key_values: KeyValueStore) -> None:
         self._key_values = key_values
 
-    async def pointer(self, key: ChatKey) -> CurrentSession:
+    async def current_session(self, key: ChatKey) -> CurrentSession:
         return await self._read(_pointer(key), CurrentSession) or CurrentSession()
 
-    async def point(self, key: ChatKey, pointer: CurrentSession) -> None:
-        await self._put(_pointer(key), pointer)
+    async def set_current_session(self, key: ChatKey, current: CurrentSession) -> None:
+        await self._put(_pointer(key), current)
 
-    async def replace_current_session(self, pointer: CurrentSession, key: ChatKey, other: CurrentSession) -> bool:
-        """Replace the pointer of a chat if it still is `pointer`. Returns whether it was replaced."""
+    async def replace_current_session(self, current: CurrentSession, key: ChatKey, other: CurrentSession) -> bool:
+        """Replace the current session of a chat if it still is `current`. Returns whether it was replaced."""
         entry = await self._key_values.read(_pointer(key))
         now = CurrentSession() if entry is None else msgspec.json.decode(entry.value, type=CurrentSession)
         version = 0 if entry is None else entry.version
         change = Change(_pointer(key), msgspec.json.encode(other), version)
-        return now == pointer and await self._key_values.write(change) != 0
+        return now == current and await self._key_values.write(change) != 0
 
     async def place(self, session: SessionId) -> SessionPlace | None:
         return await self._read(f"chat.session/{session}", SessionPlace)
@@ -143,7 +143,7 @@ class ChatRecords:
         """Ask the presenting bot to show this session: it belongs to a chat now, and no event in the log says so."""
         await self._key_values.write(Change(WANTED + session, b""))
 
-    async def wanted(self) -> list[str]:
+    async def take_presentation_requests(self) -> list[str]:
         """The sessions that the presenting bot must look at. Each is returned once."""
         entries = await self._key_values.list(WANTED)
         for each in entries:

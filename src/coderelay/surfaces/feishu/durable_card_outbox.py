@@ -288,7 +288,7 @@ class DurableCardOutbox:
             await self._sender.stream(record, text)
         except PlatformError as error:
             _, now = await self._load(key)
-            if error.trouble != "not streaming" or now is None or not wants_streaming(now.card):
+            if error.kind != "not streaming" or now is None or not wants_streaming(now.card):
                 raise  # the card is shown whole by now, and must not begin to stream again
             await self._sender.begin_streaming(record)
             await self._sender.stream(record, text)
@@ -330,9 +330,9 @@ def _pause_ms(attempts: int, error: PlatformError, pace: float) -> int:
 
 
 def _is_undeliverable(record: CardRecord, error: PlatformError, now: int) -> bool:
-    if error.may_pass:
+    if error.is_retryable:
         return now - record.trying_since > _TRIED_MS
-    if error.trouble in ("gone", "permission", "refused") and error.code:
+    if error.kind in ("gone", "permission", "refused") and error.code:
         return True
     return record.attempts >= _UNKNOWN_ATTEMPTS
 

@@ -24,8 +24,8 @@ _BAD_TOKEN = {99991661, 99991663, 99991664, 99991668, 99991671}
 _LIMITED = {230020, 99991400, 11232, 1000004, 1000005}
 _BUSY = {230049, 200810, 300120}  # it is sending the message, a person is at the card, or it says to try again
 
-Trouble = Literal["weather", "limited", "token", "permission", "gone", "not streaming", "sequence", "refused"]
-_CODES: dict[Trouble, set[int]] = {
+FailureKind = Literal["network", "limited", "token", "permission", "gone", "not streaming", "sequence", "refused"]
+_CODES: dict[FailureKind, set[int]] = {
     "permission": {99991672, 99991679},
     "gone": {230011, 230019, 230031, 230050},
     "not streaming": {300309, 200850},
@@ -45,19 +45,19 @@ class AppCredentials(Struct, frozen=True):
 
 
 class PlatformError(Exception):
-    """The platform did not do what was asked. `trouble` classifies the failure: `weather`, `limited` and `token` may
+    """The platform did not do what was asked. `kind` classifies the failure: `network`, `limited` and `token` may
     be retried later, the others not. `code` is the platform's, 0 if there was no answer."""
 
-    def __init__(self, trouble: Trouble, code: int, text: str, retry_after: float = 0.0) -> None:
+    def __init__(self, kind: FailureKind, code: int, text: str, retry_after: float = 0.0) -> None:
         super().__init__(f"{code}: {text}" if code else text)
-        self.trouble: Trouble = trouble
+        self.kind: FailureKind = kind
         self.code = code
         self.text = text
         self.retry_after = retry_after
 
     @property
-    def may_pass(self) -> bool:
-        return self.trouble in ("weather", "limited", "token")
+    def is_retryable(self) -> bool:
+        return self.kind in ("network", "limited", "token")
 
 
 class LarkApi:
@@ -84,7 +84,7 @@ class LarkApi:
         try:
             return await self.bot()
         except PlatformError as error:
-            if error.trouble in ("weather", "limited"):
+            if error.kind in ("network", "limited"):
                 raise CannotRun(
                     say("{domain} cannot be reached: {why}", domain=self._app.domain, why=error.text)
                 ) from error
@@ -137,13 +137,13 @@ class LarkApi:
         try:
             answer = await self._http.request(method, path, params=query, json=body, headers=headers)
         except (httpx.HTTPError, OSError) as error:
-            raise PlatformError("weather", 0, f"no answer: {error or type(error).__name__}") from error
+            raise PlatformError("network", 0, f"no answer: {error or type(error).__name__}") from error
         found = _read(answer)
         code = found.get("code")
         if answer.status_code == 200 and code == 0:
             return found
-        error = _trouble(answer, code if isinstance(code, int) else 0, str(found.get("msg", ""))[:500])
-        if error.trouble == "token":
+        error = _platform_error(answer, code if isinstance(code, int) else 0, str(found.get("msg", ""))[:500])
+        if error.kind == "token":
             self._forget_token()
         raise error
 
@@ -158,7 +158,7 @@ class LarkApi:
                 # The secret may have been changed on the platform and in the environment.
                 raise PlatformError("token", int(error.code or 0), str(error)) from error
             except (requests.RequestException, ValueError, TypeError) as error:
-                raise PlatformError("weather", 0, f"no token: {error}") from error
+                raise PlatformError("network", 0, f"no token: {error}") from error
 
     def _forget_token(self) -> None:
         TokenManager.cache.set(self._token_name, "", 0)
@@ -176,20 +176,20 @@ def _read(answer: httpx.Response) -> dict[str, Any]:
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
-def _trouble(answer: httpx.Response, code: int, text: str) -> PlatformError:
+def _platform_error(answer: httpx.Response, code: int, text: str) -> PlatformError:
     status = answer.status_code
     wait = answer.headers.get("retry-after", "") or answer.headers.get("x-ogw-ratelimit-reset", "")
     seconds = min(float(wait), 60.0) if wait.isdecimal() else 0.0
     return PlatformError(_kind(status, code), code, text or f"HTTP {status}", seconds)
 
 
-def _kind(status: int, code: int) -> Trouble:
+def _kind(status: int, code: int) -> FailureKind:
     if code in _BAD_TOKEN:
         return "token"
     if code in _LIMITED or status == 429:
         return "limited"
     if code in _BUSY or status >= 500 or status == 408 or (status == 200 and not code):
-        return "weather"
+        return "network"
     for kind, codes in _CODES.items():
         if code in codes:
             return kind

@@ -124,7 +124,7 @@ class MessageHandler:
     async def current(self, message: ChatMessage, key: ChatKey) -> Summary | None:
         """The current session of the chat. The members of a group may share it; else it must be the sender's own, or
         of a person whom they are linked with still."""
-        session = (await self.records.pointer(key)).session
+        session = (await self.records.current_session(key)).session
         summary = None if session is None else await self._summary(session)
         if summary is None or not key.who or summary.person in await self.names_of(message.sender):
             return summary
@@ -143,26 +143,26 @@ class MessageHandler:
 
     async def new_session(self, message: ChatMessage, key: ChatKey, title: str) -> Summary:
         """Create a session for the chat, and make it the current one."""
-        session = await self._create(message, await self.records.pointer(key), title)
+        session = await self._create(message, await self.records.current_session(key), title)
         await self.bind(session, message, key, cursor=0)
         return await self.client.get(ShowSession(session))
 
     async def _first_session(self, message: ChatMessage, key: ChatKey) -> Summary:
         """A session for a chat that has none; the one of another bot, if that has begun one at the same time."""
-        pointer = await self.records.pointer(key)
-        session = await self._create(message, pointer, message.text)
-        if not await self.records.replace_current_session(pointer, key, CurrentSession(session, pointer.folder)):
+        current = await self.records.current_session(key)
+        session = await self._create(message, current, message.text)
+        if not await self.records.replace_current_session(current, key, CurrentSession(session, current.folder)):
             other = await self.current(message, key)
             if other is not None and other.id != session:
                 await self.client.send(DeleteSession(session=session, by=person(message.sender)))
                 return other
         return await self.client.get(ShowSession(session))
 
-    async def _create(self, message: ChatMessage, pointer: CurrentSession, title: str) -> SessionId:
+    async def _create(self, message: ChatMessage, current: CurrentSession, title: str) -> SessionId:
         """Create a session in the folder that was chosen for the chat. Its id follows from the message, so that a
         message creates one session however often it is handed over."""
         session = SessionId(derived_id("feishu", message.message_id))
-        cwd = await self._folder(pointer)
+        cwd = await self._folder(current)
         defaults = await self.client.get(ShowDefaults(cwd))
         is_owner = await self.is_host_owner(message.sender)
         if await self._summary(session) is None:
@@ -182,11 +182,11 @@ class MessageHandler:
             )
         return session
 
-    async def _folder(self, pointer: CurrentSession) -> str:
+    async def _folder(self, current: CurrentSession) -> str:
         """The folder that was chosen for the chat. Raises BadInput if it is not among the roots any more."""
-        if not pointer.folder:
+        if not current.folder:
             return self.options.cwd
-        return (await self.client.get(ListFolders(self.options.reachable, pointer.folder))).path
+        return (await self.client.get(ListFolders(self.options.reachable, current.folder))).path
 
     async def bind(self, session: SessionId, message: ChatMessage, key: ChatKey, *, cursor: int) -> None:
         """Make a session the current one of the chat, and show it there from `cursor` on."""
@@ -195,16 +195,16 @@ class MessageHandler:
             reply_to = message.message_id if message.thread_id else ""
             place = SessionPlace(message.chat_id, message.sender, reply_to, message.chat_kind, cursor)
             await self.records.put_place(session, place)
-        pointer = await self.records.pointer(key)
-        if pointer.session != session:
-            await self.records.point(key, CurrentSession(session, pointer.folder))
+        current = await self.records.current_session(key)
+        if current.session != session:
+            await self.records.set_current_session(key, CurrentSession(session, current.folder))
 
     async def tell(self, message: ChatMessage, title: str, text: str = "", *, colour: Colour = "grey") -> None:
         """Answer a message with a card that only tells something."""
         card = card_of(notice_card(title, text, colour=colour), self.options.schema)
         await self._outbox.show(f"notice/{message.message_id}", ChatPlace(message.chat_id, message.message_id), card)
 
-    def woken(self, session: SessionId) -> None:
+    def wake_presenter(self, session: SessionId) -> None:
         self._presenter.wake(session)
 
     def execution(self, session: SessionId, open_id: str) -> SessionClient:

@@ -95,8 +95,8 @@ class SessionCards:
         self._name = name
         self._url = url
         self._turn: TurnId | None = None
-        self._stretch: _Segment | None = None
-        self._stretches = 0
+        self._segment: _Segment | None = None
+        self._segments = 0
         self._is_timed_out = False
         self._is_cut = False
         self._waiting = set(acknowledged)  # prompts that were told to be queued
@@ -151,7 +151,7 @@ class SessionCards:
         if message.prompt_id in self._waiting:
             self._waiting.discard(message.prompt_id)
             self._show(f"{QUEUED}{message.prompt_id}", notice_card(localize(_BEGUN)))
-        self._turn, self._stretches = message.turn_id, 0
+        self._turn, self._segments = message.turn_id, 0
         self._is_timed_out = self._is_cut = False
         by = message.by
         is_elsewhere = by is not None and by.via != VIA
@@ -169,23 +169,23 @@ class SessionCards:
             self._show(f"{QUEUED}{message.prompt_id}", notice_card(localize(words)))
 
     def _text_grew(self, message: TextGrew) -> None:
-        stretch = self._current()
-        before = len(stretch.full)
-        stretch.growing = message.text
-        pieces = stretch.pages()
-        if len(stretch.full) != before:
+        segment = self._current()
+        before = len(segment.full)
+        segment.growing = message.text
+        pieces = segment.pages()
+        if len(segment.full) != before:
             self._draw()
         if len(pieces) <= MOST_PAGES:
-            self._streamed = (_page_key(stretch.key, len(pieces)), visible(pieces[-1]))
+            self._streamed = (_page_key(segment.key, len(pieces)), visible(pieces[-1]))
 
     def _text_said(self, message: TextSaid) -> None:
-        stretch = self._current()
-        stretch.growing = ""
-        stretch.said.append(message.text)
+        segment = self._current()
+        segment.growing = ""
+        segment.said.append(message.text)
         self._draw()
 
     def _call(self, message: CallBegan | CallOver) -> None:
-        if self._stretch is None and isinstance(message, CallOver):
+        if self._segment is None and isinstance(message, CallOver):
             return  # a call that never began, because the turn was stopped
         line = f"{message.tool}: {message.title}"
         self._current().calls[message.call_id] = (
@@ -225,39 +225,39 @@ class SessionCards:
         self._turn = None
 
     def _current(self) -> _Segment:
-        return self._stretch or self._begin(CONTINUING)
+        return self._segment or self._begin(CONTINUING)
 
     def _begin(self, notice: Localized, prompt: str = "") -> _Segment:
         self._pause()
-        self._stretches += 1
-        self._stretch = _Segment(f"turn/{self._turn or self._name}/{self._stretches}", notice, prompt)
+        self._segments += 1
+        self._segment = _Segment(f"turn/{self._turn or self._name}/{self._segments}", notice, prompt)
         self._draw()
-        return self._stretch
+        return self._segment
 
     def _pause(self) -> None:
-        """The card of the stretch is finished; what follows is a new one."""
-        if self._stretch is not None:
-            self._stretch.is_over = True
+        """The card of the segment is finished; what follows is a new one."""
+        if self._segment is not None:
+            self._segment.is_over = True
             self._draw()
-            self._stretch = None
+            self._segment = None
 
     def _draw(self) -> None:
-        stretch = self._stretch
-        if stretch is None:
+        segment = self._segment
+        if segment is None:
             return
-        pieces = stretch.pages()
+        pieces = segment.pages()
         self._is_cut |= len(pieces) > MOST_PAGES
         for page, piece in enumerate(pieces[:MOST_PAGES], 1):
             is_first, is_last = page == 1, page == min(len(pieces), MOST_PAGES)
             layout = running_card(
-                stretch.notice,
+                segment.notice,
                 text=piece,
-                tools=list(stretch.calls.values()) if is_first else (),
-                prompt=stretch.prompt if is_first else "",
+                tools=list(segment.calls.values()) if is_first else (),
+                prompt=segment.prompt if is_first else "",
                 page=page,
-                is_over=stretch.is_over or not is_last,
+                is_over=segment.is_over or not is_last,
             )
-            self._show(_page_key(stretch.key, page), layout)
+            self._show(_page_key(segment.key, page), layout)
 
     def _ask(self, session: SessionId, asks: list[Ask] | list[PermissionAsk]) -> None:
         key = f"ask/{asks[0].id}"

@@ -168,7 +168,7 @@ class SessionUpdatesFromLog:
         match recorded.event:
             case TurnStarted() as event:
                 self._is_turn_open = True
-                return [TurnBegan(event.turn_id, event.prompt_id, event.said, event.by)]
+                return [TurnBegan(event.turn_id, event.prompt_id, event.typed_text, event.by)]
             case PromptAdmitted() as event:
                 return [PromptQueued(event.prompt_id, event.by, not self._is_turn_open)]
             case PromptTaken() as event:

@@ -15,9 +15,9 @@ from coderelay.surfaces.feishu.card_layout import (
     Colour,
     Layout,
     LinkButton,
+    Paragraph,
     Part,
     StreamedText,
-    Text,
     cut,
 )
 
@@ -53,14 +53,14 @@ def running_card(
     page: int = 1,
     is_over: bool = False,
 ) -> Layout:
-    """A stretch of work: what tools did, and what the agent says while it says it. `prompt` is set if somebody began
-    the turn elsewhere."""
+    """A segment of a turn: what tools did, and what the agent says while it says it. `prompt` is set if somebody
+    began the turn elsewhere."""
     title = localize(notice) + (localize(_CONTINUED) if page > 1 else "")
-    parts: list[Part] = [Text(prompt, is_small=True)] if prompt else []
+    parts: list[Part] = [Paragraph(prompt, is_small=True)] if prompt else []
     if tools:
-        parts.append(Text(_tool_lines(tools), is_small=True))
+        parts.append(Paragraph(_tool_lines(tools), is_small=True))
     if is_over:
-        parts += [Text(text)] if text else []
+        parts += [Paragraph(text)] if text else []
         return Layout(title, "grey", tuple(parts), summary=text or title)
     return Layout(title, "blue", (*parts, StreamedText(text)), summary=title, is_streaming=True)
 
@@ -76,16 +76,16 @@ def result_card(ended: TurnEnded, *, is_timed_out: bool = False, url: str = "", 
     title = localize(words)
     parts: list[Part] = []
     if ended.error:
-        parts.append(Text(cut(retell(ended.error, ended.said), MOST_BYTES // 4)))
+        parts.append(Paragraph(cut(retell(ended.error, ended.said), MOST_BYTES // 4)))
     if is_cut:
-        parts.append(Text(localize(_REST_ON_WEB)))
+        parts.append(Paragraph(localize(_REST_ON_WEB)))
     if ended.steps:
-        parts.append(Text(localize(_STEPS, seconds=round(ended.ms / 1000), steps=ended.steps), is_small=True))
+        parts.append(Paragraph(localize(_STEPS, seconds=round(ended.ms / 1000), steps=ended.steps), is_small=True))
     return Layout(title, colour, (*parts, *web_link(url)), summary=title)
 
 
 def notice_card(title: str, text: str = "", *, colour: Colour = "grey") -> Layout:
-    parts: tuple[Part, ...] = (Text(cut(text, MOST_BYTES)),) if text else ()
+    parts: tuple[Part, ...] = (Paragraph(cut(text, MOST_BYTES)),) if text else ()
     return Layout(title, colour, parts, summary=title)
 
 

@@ -42,7 +42,7 @@ class JsonOutput:
             _write_line(self._out, line)
 
     def cut_short(self, cut: CutShort) -> None:
-        _write_line(self._out, _encoded(self._result.of_cut(cut)))
+        _write_line(self._out, _encoded(self._result.interrupted_result(cut)))
 
 
 class StreamJsonOutput:
@@ -79,7 +79,7 @@ class StreamJsonOutput:
         pass  # `event` has already written the result
 
     def cut_short(self, cut: CutShort) -> None:
-        self._write([*self._partials.finish(), self._result.of_cut(cut)])
+        self._write([*self._partials.finish(), self._result.interrupted_result(cut)])
 
     def _lines(self, recorded: Recorded) -> list[str]:
         """An agent that hands in its own messages has told of the beginning and the end of a turn by itself."""

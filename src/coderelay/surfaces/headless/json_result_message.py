@@ -83,7 +83,7 @@ class RunResult:
             message["is_error"] = True
         return message | self._collected()
 
-    def of_cut(self, cut: CutShort) -> dict[str, Any]:
+    def interrupted_result(self, cut: CutShort) -> dict[str, Any]:
         """The result message of a run that ends before its turn has ended."""
         if cut.asks is not None:
             return self._parked(cut.asks)

@@ -60,7 +60,7 @@ async def _know_calls(client: Client, session: SessionId, after: int, progress: 
     async with aclosing(client.follow(session, 0)) as feed:
         async for each in feed:
             if isinstance(each, Recorded):
-                progress.know(each)
+                progress.remember_calls(each)
                 if each.seq >= after:
                     return
 

@@ -167,7 +167,7 @@ class PromptRun:
     async def _close_output(self) -> None:
         """The reader has closed the pipe: discard further output and stop the turn, as Ctrl-C would."""
         self.output_closed = True
-        self._output.silence()
+        self._output.discard_further_output()
         await self.stop()
 
     async def _exit_code(self, recorded: Recorded) -> int | None:

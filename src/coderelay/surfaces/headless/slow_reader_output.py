@@ -84,9 +84,9 @@ class PacedOutput:
         """Write the result of a run that ends before its turn has ended. Nothing is written after that."""
         if not self._is_finished:
             self._output.cut_short(cut)
-            self.silence()
+            self.discard_further_output()
 
-    def silence(self) -> None:
+    def discard_further_output(self) -> None:
         """Discard all further output."""
         self._output = NullOutput()
 

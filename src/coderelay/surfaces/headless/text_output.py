@@ -62,7 +62,7 @@ class ProgressLines:
         if isinstance(live, Notice):
             self._say(f"coder: {retell(live.text, live.said)}")
 
-    def know(self, recorded: Recorded) -> None:
+    def remember_calls(self, recorded: Recorded) -> None:
         """Remember the calls of an event that is not shown."""
         self._titles.update(
             {each.call_id: f"{each.need.tool} {each.need.title}" for each in judged_in(recorded.event)}

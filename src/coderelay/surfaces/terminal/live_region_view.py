@@ -117,7 +117,7 @@ class LiveRegionView:
     def _waiting_lines(self, width: int) -> list[str]:
         prompts = list(self.waiting)
         lines = [
-            cut(f"⧖ {t('for this turn') if each.steer else t('queued')}: {_one_line(each.said)}", width - 1)
+            cut(f"⧖ {t('for this turn') if each.steer else t('queued')}: {_one_line(each.typed_text)}", width - 1)
             for each in prompts[:_WAITING_SHOWN]
         ]
         if len(prompts) > _WAITING_SHOWN:

@@ -21,7 +21,7 @@ class Notifier:
         self._is_asking = False
         self._is_busy = False
 
-    def on(self, row: Summary) -> None:
+    def show_session(self, row: Summary) -> None:
         self._begun_at = time.monotonic()
         self._is_busy, self._is_asking = row.turn_open, False
         self.name(row)
@@ -30,7 +30,7 @@ class Notifier:
         self._name = printable(row.title or os.path.basename(row.cwd) or row.cwd).replace("\n", " ")
         self._show()
 
-    def begun(self) -> None:
+    def turn_began(self) -> None:
         self._begun_at = time.monotonic()
         self._is_busy = True
         self._show()

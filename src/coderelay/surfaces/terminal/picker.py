@@ -36,7 +36,7 @@ class Picker:
         left = self._left()
         return left[self._index] if left else None
 
-    def narrow(self, text: str) -> None:
+    def filter(self, text: str) -> None:
         """Show only the entries that contain all these words."""
         self._words = text.casefold().split()
         self._index = 0

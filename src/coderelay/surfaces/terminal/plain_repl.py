@@ -48,7 +48,7 @@ from coderelay.protocol.ids import PromptId, SessionId, new_id
 from coderelay.protocol.live_updates import Live
 from coderelay.protocol.projected_rows import AskRow, Summary
 from coderelay.protocol.queries import ListPrompts, ShowSession, WhyNotRun, WhyWaiting
-from coderelay.surfaces.nonblocking_standard_streams import MOST_WAITING, hurry, wait_until_written
+from coderelay.surfaces.nonblocking_standard_streams import MOST_WAITING, stop_waiting_for_readers, wait_until_written
 from coderelay.surfaces.terminal.answer_line_parser import AnswerParser, split_all
 from coderelay.surfaces.terminal.ask_and_prompt_queues import (
     AskQueue,
@@ -319,7 +319,7 @@ class PlainRepl:
             case TurnStarted():
                 self._turn = event.prompt_id
                 self._outstanding.add(event.prompt_id)
-                write("" if self._interactive else f"> {event.said}\n")
+                write("" if self._interactive else f"> {event.typed_text}\n")
             case PromptTaken() | PromptRecalled():
                 self._outstanding.discard(event.prompt_id)
             case TurnEnded():
@@ -392,7 +392,7 @@ class PlainRepl:
         """Handle Ctrl+C: stop the turn. With a pipe, the loop then ends, and the remaining lines are not read."""
         self._interrupted = not self._interactive
         if self._interrupted:
-            hurry()
+            stop_waiting_for_readers()
         if self._interrupted and not self._busy():
             self._inbox.put_nowait(InputEnd())
         else:

@@ -212,7 +212,7 @@ class Repl:
         if len(buffer.text) != 1:
             self._cancel_decision()
         if self._region.picker is not None:
-            self._region.picker.narrow(buffer.text)
+            self._region.picker.filter(buffer.text)
 
     def _cancel_decision(self) -> None:
         if self._deciding is not None:
@@ -306,7 +306,7 @@ class Repl:
         for each in prompts:
             recall = RecallPrompt(session=session, prompt_id=each.prompt_id, by=self._by)
             if isinstance(await self._client.send(recall), Accepted):
-                taken.append(self._attachments.fold(each.said))
+                taken.append(self._attachments.fold(each.typed_text))
         if taken:
             self._screen.write("\n".join(filter(None, [*taken, self._screen.buffer.text])))
 

@@ -121,13 +121,13 @@ class Screen:
         self._input.input_processors = [shown]
         self.refresh()
 
-    def on_key(self, heard: Callable[[], None]) -> None:
+    def on_key(self, listener: Callable[[], None]) -> None:
         """Call `listener` before each key is handled."""
 
-        def hear(_: object) -> None:
-            heard()
+        def call_listener(_: object) -> None:
+            listener()
 
-        self._app.key_processor.before_key_press += hear
+        self._app.key_processor.before_key_press += call_listener
 
     def leave(self) -> None:
         if self._app.is_running and not self._app.is_done:

@@ -89,7 +89,7 @@ class SessionRenderer:
             return self._subagents.take(recorded.session, recorded.event, width)
         return self._take(recorded.event, width)
 
-    def hear(self, live: Live, width: int) -> str:
+    def add_live(self, live: Live, width: int) -> str:
         """Take a live delta. Returns the text that is finished now, to be printed."""
         match live:
             case TextDelta() | ThinkingDelta():
@@ -99,7 +99,7 @@ class SessionRenderer:
                 return before + self._streamed.feed(live, width)
             case OutputDelta():
                 if live.call_id in self._running:
-                    self._running[live.call_id].hear(live.text)
+                    self._running[live.call_id].add_output(live.text)
                 return ""
             case Notice():
                 return note(retell(live.text, live.said), width)
@@ -123,7 +123,7 @@ class SessionRenderer:
                 self._senders.pop(event.prompt_id, None)
                 return ""
             case TurnStarted() | PromptTaken():
-                said = event.said
+                said = event.typed_text
                 return self._drawn(lambda wide, cut: user_line(said, wide, cut), width) + self._sender(
                     event.prompt_id, width
                 )
@@ -267,7 +267,7 @@ class RunningCall:
         self._begun_at = time.monotonic()
         self._output = ""
 
-    def hear(self, text: str) -> None:
+    def add_output(self, text: str) -> None:
         self._output = (self._output + text)[-_KEPT:]
 
     def tail(self, width: int, rows: int, doing: Sequence[str] = ()) -> str:

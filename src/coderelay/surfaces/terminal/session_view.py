@@ -130,7 +130,7 @@ class SessionView:
         region.renderer, region.asks, region.summary, region.folder = self._renderer, self.asks, row, row.cwd
         region.waiting, region.permissions = waiting, permissions
         region.busy_since = time.monotonic() if row.turn_open else None
-        self._notifier.on(row)
+        self._notifier.show_session(row)
         self._screen.refresh()
         if row.last_prompt and not row.context_tokens:
             self._renew_facts()
@@ -212,7 +212,7 @@ class SessionView:
 
     def _take(self, each: Recorded | Live) -> None:
         if not isinstance(each, Recorded):
-            self._screen.print(self._renderer.hear(each, self._screen.width))
+            self._screen.print(self._renderer.add_live(each, self._screen.width))
             self._keep_ask_in_sight()
             return  # the screen refreshes by itself while a turn runs
         self._screen.print(self._renderer.take(each, self._screen.width))
@@ -234,7 +234,7 @@ class SessionView:
         match event:
             case TurnStarted():
                 region.busy_since = time.monotonic()
-                self._notifier.begun()
+                self._notifier.turn_began()
             case TurnEnded():
                 region.busy_since = None
                 self._notifier.ended()

@@ -137,7 +137,7 @@ class EventBroadcast:
                 )
             return
         if isinstance(each, Recorded) and not isinstance(each.event, CallProposed):
-            await self.learn(session, view, asks_in(each.event))
+            await self.add_call_arguments(session, view, asks_in(each.event))
         self.connections.publish(view.frames(each))
         await self.connections.let_read()
         (self._busy.add if view.is_turn_open else self._busy.discard)(session)
@@ -161,18 +161,18 @@ class EventBroadcast:
         view = SessionFrames(summary, parents, is_turn_open=session in self._busy)
         return self._views.setdefault(session, view)
 
-    async def learn(self, session: SessionId, view: SessionFrames, asks: Iterable[Ask]) -> None:
+    async def add_call_arguments(self, session: SessionId, view: SessionFrames, asks: Iterable[Ask]) -> None:
         """Let a view know the arguments of the calls that these asks are about."""
         if missing := view.unknown_uses(asks):
             with suppress(UnknownSession):
-                view.learn(await self._tool_uses(session, missing))
+                view.add_call_arguments(await self._tool_uses(session, missing))
 
     def ask_about(self, session: SessionId, tool_use: str) -> AskId | None:
         """The ask of an open turn about a tool use that clients know in this session, also if it is answered."""
         found = (view.ask_about(tool_use) for view in self._views.values() if view.shown_as == session)
         return next(filter(None, found), None)
 
-    async def reached(self, session: SessionId, seq: int) -> SessionFrames | None:
+    async def wait_until_shown(self, session: SessionId, seq: int) -> SessionFrames | None:
         """Wait until the clients have been shown this event. Returns the session's view, if one is in use."""
         if not self._has_reached(session, seq):
             waiter = (session, seq, asyncio.Event())

@@ -24,7 +24,7 @@ async def send_history(
 ) -> None:
     """The history, then the asks that are open, then the text that is being written; what happens meanwhile comes
     after that, and nothing of it twice."""
-    connection.hold(session)
+    connection.pause_session(session)
     frames: list[Frame] = []
     shown: int | None = None
     try:
@@ -33,7 +33,7 @@ async def send_history(
         requests = [await ask_frame(broadcast, each) for each in await client.get(ListAsks(session))]
         queue = await client.get(ListPrompts(session)) if summary.queued else []
         decided = await client.get(ListDecisions(session))
-        view = await broadcast.reached(session, messages.seq)
+        view = await broadcast.wait_until_shown(session, messages.seq)
         shown = messages.seq
         await broadcast.waiting.take_up(summary)
         text = session_history(summary, messages.rows, shown, queue, decided, broadcast.more_of(summary))
@@ -50,7 +50,7 @@ async def follow(
     `session.followed`; then what happens from now on. What a new connection was shown of the session before that
     comes again, so a client that follows ignores it."""
     session, after = SessionId(wanted.session_id), wanted.after_seq
-    connection.hold(session)
+    connection.pause_session(session)
     frames: list[Frame] = []
     shown: int | None = None
     try:
@@ -72,7 +72,7 @@ async def follow(
             )
         asks = [each for each in await client.get(ListAsks(session)) if each.session != session]
         requests = [await ask_frame(broadcast, each) for each in asks]
-        view = await broadcast.reached(session, seq)
+        view = await broadcast.wait_until_shown(session, seq)
         first = Frame(event_text("session.following", {"sessionId": session, "seq": after}), session, after)
         last = Frame(event_text("session.followed", {"sessionId": session, "seq": seq}), session, seq)
         frames = [first, *replayed[wanted.after_part :], *filter(None, requests), last]
@@ -87,7 +87,7 @@ async def ask_frame(broadcast: EventBroadcast, row: AskRow) -> Frame | None:
     view = await broadcast.view(row.session)
     if view is None:
         return None
-    await broadcast.learn(row.session, view, [row.ask])
+    await broadcast.add_call_arguments(row.session, view, [row.ask])
     return view.request(row.ask)
 
 
@@ -99,7 +99,7 @@ async def _replay(client: Client, broadcast: EventBroadcast, summary: Summary, a
         view.apply_without_showing(each)
     frames: list[Frame] = []
     for each in await _events(client, summary.id, after, summary.head):
-        await broadcast.learn(summary.id, view, asks_in(each.event))
+        await broadcast.add_call_arguments(summary.id, view, asks_in(each.event))
         frames += [frame for frame in view.frames(each) if not frame.live]
     return frames
 

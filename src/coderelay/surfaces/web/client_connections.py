@@ -76,14 +76,14 @@ class ClientConnections:
     async def let_read(self) -> None:
         """Many events may come at once. Clients that read them are not to fall behind; one that does not is waited
         for only once."""
-        filling = [each for each in self._connections if each.is_filling and not each.is_slow]
+        filling = [each for each in self._connections if each.is_filling_up and not each.is_slow]
         if filling:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_READ_SECONDS):
                     for each in filling:
                         await each.drained()
             for each in filling:
-                each.is_slow = each.is_filling
+                each.is_slow = each.is_filling_up
 
     def measure(self) -> None:
         """Somebody wants statistics, or does not want them any more."""

@@ -105,7 +105,7 @@ class ClientRequestHandler:
         self._broadcast = broadcast
         self._undoing = asyncio.Lock()
 
-    async def talk(self, websocket: ClientSocket, *, batched: bool) -> None:
+    async def serve_client(self, websocket: ClientSocket, *, batched: bool) -> None:
         """Serve one client until its connection ends."""
         await self._broadcast.connections.serve(websocket, self.carry_out, batched=batched)
 

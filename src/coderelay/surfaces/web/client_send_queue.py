@@ -52,7 +52,7 @@ class ClientSendQueue:
         self.wants_statistics = False
 
     @property
-    def is_filling(self) -> bool:
+    def is_filling_up(self) -> bool:
         return self._unsent > MOST_UNSENT // 2
 
     def put(self, frame: Frame) -> None:
@@ -71,7 +71,7 @@ class ClientSendQueue:
         """Wait until everything is sent."""
         await self._drained.wait()
 
-    def hold(self, session: SessionId) -> None:
+    def pause_session(self, session: SessionId) -> None:
         """Keep the frames of a session back until the client has its history, so that they come after it."""
         self._held.setdefault(session, [])
 

@@ -49,7 +49,7 @@ def addresses_of(address: str, port: int, dev_port: int | None = None) -> Addres
     return Addresses(hosts, frozenset(f"http://{host}" for host in hosts), frozenset(dev))
 
 
-class Refused(NamedTuple):
+class RequestRefused(NamedTuple):
     status: int
     error: str
     headers: tuple[tuple[bytes, bytes], ...] = ()
@@ -80,27 +80,27 @@ class Guard:
         else:
             await self._app(scope, receive, _with_headers(send))
 
-    def _wrong_place(self, headers: "_Headers") -> Refused | None:
+    def _wrong_place(self, headers: "_Headers") -> RequestRefused | None:
         if headers.all("host") not in [(each,) for each in self._addresses.hosts]:
-            return Refused(403, "this server is not meant by that name")
+            return RequestRefused(403, "this server is not meant by that name")
         origins = headers.all("origin")
         is_dev = len(origins) == 1 and origins[0] in self._addresses.dev_origins
         if origins and not is_dev and origins not in [(each,) for each in self._addresses.origins]:
-            return Refused(403, "requests from other sites are refused")
+            return RequestRefused(403, "requests from other sites are refused")
         fetched = headers.all("sec-fetch-site")
         if fetched and fetched not in (("same-origin",), ("none",)) and not (is_dev and fetched == ("same-site",)):
-            return Refused(403, "requests from other sites are refused")
+            return RequestRefused(403, "requests from other sites are refused")
         return None
 
-    def _no_token(self, scope: Scope, headers: "_Headers") -> Refused | None:
+    def _no_token(self, scope: Scope, headers: "_Headers") -> RequestRefused | None:
         if scope["type"] == "http" and scope["path"] in self._open_paths:
             return None
         presented = _presented(headers, is_websocket=scope["type"] == "websocket")
         if presented is not None and self._token.matches(presented):
             return None
         if presented is not None and self._token.is_guessed_at:
-            return Refused(429, "too many wrong tokens", ((b"retry-after", b"10"),))
-        return Refused(401, "a token is needed; open the link that `coder web` prints", (_CHALLENGE,))
+            return RequestRefused(429, "too many wrong tokens", ((b"retry-after", b"10"),))
+        return RequestRefused(401, "a token is needed; open the link that `coder web` prints", (_CHALLENGE,))
 
 
 _CHALLENGE = (b"www-authenticate", b"Bearer")
@@ -114,20 +114,20 @@ class _Headers:
         return tuple(value for each, value in self._pairs if each == name)
 
 
-def _wrong_form(method: str, headers: _Headers) -> Refused | None:
+def _wrong_form(method: str, headers: _Headers) -> RequestRefused | None:
     """Reads are without a body, writes are JSON. A form or a script of another site cannot send that without asking
     first, and nobody answers such a question here."""
     if method not in ("GET", "HEAD", "POST"):
-        return Refused(405, "only GET, HEAD and POST are understood", ((b"allow", b"GET, HEAD, POST"),))
+        return RequestRefused(405, "only GET, HEAD and POST are understood", ((b"allow", b"GET, HEAD, POST"),))
     lengths = headers.all("content-length")
     if method != "POST":
         has_body = headers.all("transfer-encoding") or any(each != "0" for each in lengths)
-        return Refused(400, "a request of this kind has no body") if has_body else None
+        return RequestRefused(400, "a request of this kind has no body") if has_body else None
     types = [each.partition(";")[0].strip().lower() for each in headers.all("content-type")]
     if types != ["application/json"]:
-        return Refused(415, "the body must be application/json")
+        return RequestRefused(415, "the body must be application/json")
     if lengths and not (lengths[0].isdecimal() and int(lengths[0][:12]) <= MOST_BODY_BYTES):
-        return Refused(413, "the body is too large")
+        return RequestRefused(413, "the body is too large")
     return None
 
 
@@ -155,7 +155,7 @@ def chosen_subprotocol(offered: Iterable[str]) -> str | None:
     return next((each for each in (BATCHED, PLAIN) if each in names), None)
 
 
-async def _refuse(refused: Refused, scope: Scope, send: Send) -> None:
+async def _refuse(refused: RequestRefused, scope: Scope, send: Send) -> None:
     """Answer without reading the body, and close the connection. A WebSocket is refused before it is accepted."""
     kind = "websocket.http.response" if scope["type"] == "websocket" else "http.response"
     body = error_body(refused.error)

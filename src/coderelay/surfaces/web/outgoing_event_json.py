@@ -126,7 +126,7 @@ def session_history(
         "messages": [msgspec.Raw(row.data.encode()) for row in rows],
         "seq": seq,
         "session": session_row(summary) | more,
-        "queue": [{"promptId": each.prompt_id, "prompt": each.said, "steer": each.steer} for each in queue],
+        "queue": [{"promptId": each.prompt_id, "prompt": each.typed_text, "steer": each.steer} for each in queue],
         "decisions": [_resolution(each) for each in decided],
     }
     return event_text("session.history", payload)

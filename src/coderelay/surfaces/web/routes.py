@@ -36,7 +36,7 @@ _STATUS: tuple[tuple[type[CoderError], int], ...] = (
 class Events(Protocol):
     """The side of the server that speaks the event contract."""
 
-    async def talk(self, websocket: WebSocket, *, batched: bool) -> None:
+    async def serve_client(self, websocket: WebSocket, *, batched: bool) -> None:
         """Serve an accepted WebSocket until it ends. `batched` clients take arrays of events."""
         ...
 
@@ -46,13 +46,13 @@ def routes(client: Client, events: Events, token: Token, roots: tuple[str, ...],
     folder that is offered for a new session."""
     api = HttpApi(client, token, roots, url, cwd)
 
-    async def talk(websocket: WebSocket) -> None:
+    async def serve_client(websocket: WebSocket) -> None:
         offered: list[str] = websocket.scope["subprotocols"]
         chosen = chosen_subprotocol(offered)
         await websocket.accept(subprotocol=chosen)
         named = next((each.removeprefix(_LANGUAGE) for each in offered if each.startswith(_LANGUAGE)), "")
         with speaking(named or _language(websocket.headers) or client.language):
-            await events.talk(websocket, batched=chosen == BATCHED)
+            await events.serve_client(websocket, batched=chosen == BATCHED)
 
     table: list[tuple[str, str, Callable[[Request], Awaitable[Response]]]] = [
         *((path, "GET", _file) for path in _FILES),
@@ -78,7 +78,7 @@ def routes(client: Client, events: Events, token: Token, roots: tuple[str, ...],
     app = Starlette(
         routes=[
             *(Route(path, answer, methods=[method]) for path, method, answer in table),
-            WebSocketRoute("/events", talk),
+            WebSocketRoute("/events", serve_client),
         ],
         exception_handlers={CoderError: refused, HTTPException: _http_error, Exception: _internal_error},
     )

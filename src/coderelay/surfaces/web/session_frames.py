@@ -140,7 +140,7 @@ class SessionFrames:
         """The calls of these asks whose arguments are not known, because they were proposed before the view began."""
         return [ask.call_id for ask in asks if isinstance(ask, PermissionAsk) and ask.call_id not in self._uses]
 
-    def learn(self, uses: Mapping[CallId, Payload]) -> None:
+    def add_call_arguments(self, uses: Mapping[CallId, Payload]) -> None:
         self._uses |= uses
 
     def request(self, ask: Ask) -> Frame:
@@ -176,7 +176,7 @@ class SessionFrames:
                 self._queued_behind_turn, self._admitted = list(self._admitted.values()), {}
             case TurnStarted() as event:
                 self.is_turn_open, self._cwd = True, event.cwd
-                self._title = self._title or (title_from(event.said) if event.task == "prompt" else "")
+                self._title = self._title or (title_from(event.typed_text) if event.task == "prompt" else "")
                 self._admitted.pop(event.prompt_id, None)
                 self._queued_behind_turn, self._admitted = list(self._admitted.values()), {}
             case MessageAdded() as event:
@@ -302,11 +302,11 @@ def _stream(message: dict[str, Any]) -> _Event:
 
 def _prompt(event: TurnStarted | PromptTaken) -> Payload:
     images = {"images": event.images} if event.images else {}
-    return {"prompt": event.said, "promptId": event.prompt_id, **images}
+    return {"prompt": event.typed_text, "promptId": event.prompt_id, **images}
 
 
 def _queued(event: PromptAdmitted) -> _Event:
-    payload = {"promptId": event.prompt_id, "prompt": event.said, **_by(event.by), "steer": event.steer}
+    payload = {"promptId": event.prompt_id, "prompt": event.typed_text, **_by(event.by), "steer": event.steer}
     return "prompt.queued", payload
 
 

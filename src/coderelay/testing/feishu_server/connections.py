@@ -18,7 +18,7 @@ CONTROL, DATA = 0, 1
 _VARINT, _BYTES = 0, 2
 
 
-class Frame(Struct):
+class PlatformFrame(Struct):
     """`method` is CONTROL or DATA; `payload` of a data frame is JSON."""
 
     method: int
@@ -38,8 +38,8 @@ class Frame(Struct):
         )
 
 
-def decode_frame(data: bytes) -> Frame:
-    frame = Frame(CONTROL, {})
+def decode_frame(data: bytes) -> PlatformFrame:
+    frame = PlatformFrame(CONTROL, {})
     for number, value in _fields(data):
         match number, value:
             case 4, int():
@@ -112,7 +112,7 @@ class EventAnswer(Struct, frozen=True):
     data: Any
 
 
-class LongConnection:
+class ServedLongConnection:
     """One WebSocket. It lives on the server's event loop; `push` is called from other threads."""
 
     def __init__(self, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]) -> None:
@@ -169,13 +169,13 @@ class LongConnection:
                 "sum": str(len(parts)),
                 "seq": str(number),
             }
-            await self._send({"type": "websocket.send", "bytes": Frame(DATA, headers, part).encode()})
+            await self._send({"type": "websocket.send", "bytes": PlatformFrame(DATA, headers, part).encode()})
 
-    async def _take(self, frame: Frame) -> None:
+    async def _take(self, frame: PlatformFrame) -> None:
         if frame.method == CONTROL:
             self.pings += 1
             config = {"ReconnectCount": -1, "ReconnectInterval": 1, "ReconnectNonce": 0, "PingInterval": 5}
-            pong = Frame(CONTROL, {"type": "pong"}, json.dumps(config).encode())
+            pong = PlatformFrame(CONTROL, {"type": "pong"}, json.dumps(config).encode())
             await self._send({"type": "websocket.send", "bytes": pong.encode()})
             return
         waiting = self._waiting.pop(frame.headers.get("message_id", ""), None)
@@ -190,24 +190,24 @@ class Connections:
 
     def __init__(self) -> None:
         self.changed = threading.Condition()
-        self._open: list[LongConnection] = []
+        self._open: list[ServedLongConnection] = []
         self.opened = 0
 
     def __len__(self) -> int:
         return len(self._open)
 
-    def add(self, connection: LongConnection) -> None:
+    def add(self, connection: ServedLongConnection) -> None:
         with self.changed:
             self._open.append(connection)
             self.opened += 1
             self.changed.notify_all()
 
-    def remove(self, connection: LongConnection) -> None:
+    def remove(self, connection: ServedLongConnection) -> None:
         with self.changed:
             self._open.remove(connection)
             self.changed.notify_all()
 
-    def any(self, seconds: float) -> LongConnection:
+    def any(self, seconds: float) -> ServedLongConnection:
         with self.changed:
             assert self.changed.wait_for(lambda: self._open, seconds), "no bot is connected"
             return random.choice(self._open)

@@ -14,10 +14,10 @@ from urllib.parse import parse_qsl
 
 import uvicorn
 
-from coderelay.testing.feishu_server.connections import ConnectionLost, Connections, EventAnswer, LongConnection
+from coderelay.testing.feishu_server.connections import ConnectionLost, Connections, EventAnswer, ServedLongConnection
 from coderelay.testing.feishu_server.faults import Fault, Faults
 from coderelay.testing.feishu_server.person_in_chat import FakeChat, FakePerson
-from coderelay.testing.feishu_server.platform_api import PlatformApi, Refused
+from coderelay.testing.feishu_server.platform_api import ApiRefused, PlatformApi
 from coderelay.testing.feishu_server.webhook_signing import SignedCall, signed_call
 
 Message = dict[str, Any]
@@ -165,7 +165,7 @@ class FakeFeishu:
             if (method, path) == ("POST", _ENDPOINT):
                 return 200, self._endpoint(given)
             return 200, self.api.call(method, path, query, given, headers.get("authorization", ""))
-        except Refused as refused:
+        except ApiRefused as refused:
             return refused.status, {"code": refused.code, "msg": refused.text}
 
     def _endpoint(self, body: Any) -> dict[str, Any]:
@@ -185,7 +185,7 @@ class FakeFeishu:
             return
         self._tickets.discard(ticket)
         await send({"type": "websocket.accept"})
-        connection = LongConnection(receive, send)
+        connection = ServedLongConnection(receive, send)
         self.connections.add(connection)
         try:
             await connection.serve()

@@ -15,7 +15,7 @@ STREAMING_SECONDS = 600.0
 _UUID_SECONDS = 3600.0
 
 
-class Refused(Exception):
+class ApiRefused(Exception):
     """The platform's answer with a code, over HTTP 400 (429 for rate limits)."""
 
     def __init__(self, code: int, text: str, status: int = 400) -> None:
@@ -101,13 +101,13 @@ class PlatformApi:
         if (method, parts) == ("POST", ["auth", "v3", "tenant_access_token", "internal"]):
             return self._token(body)
         if authorization.removeprefix("Bearer ") not in self._tokens:
-            raise Refused(99991663, "Invalid access token for authorization.")
+            raise ApiRefused(99991663, "Invalid access token for authorization.")
         match method, parts:
             case "GET", ["bot", "v3", "info"]:
                 return {"bot": {"app_name": "coder", "open_id": self.bot, "activate_status": 2}}
             case "POST", ["im", "v1", "messages"]:
                 if query.get("receive_id_type") not in ("chat_id", "open_id"):
-                    raise Refused(230001, "invalid receive_id_type")
+                    raise ApiRefused(230001, "invalid receive_id_type")
                 return self._create(self.chat_of(body["receive_id"]), "", body)
             case "POST", ["im", "v1", "messages", replied, "reply"]:
                 return self._reply(replied, body)
@@ -122,7 +122,7 @@ class PlatformApi:
             case "PUT", ["cardkit", "v1", "cards", card_id, "elements", element, "content"]:
                 return self._write_element(card_id, element, body)
             case _:
-                raise Refused(99991400 + 4, f"no such path: {method} {'/'.join(parts)}", 404)
+                raise ApiRefused(99991400 + 4, f"no such path: {method} {'/'.join(parts)}", 404)
 
     def chat_of(self, receiver: str) -> str:
         """The chat with this id, or the one between the bot and the person with this open_id."""
@@ -130,7 +130,7 @@ class PlatformApi:
 
     def _token(self, body: Any) -> dict[str, Any]:
         if (body.get("app_id"), body.get("app_secret")) != (self.app_id, self.app_secret):
-            raise Refused(10003, "invalid param")
+            raise ApiRefused(10003, "invalid param")
         token = self.new_id("t-token")
         self._tokens.add(token)
         return {"tenant_access_token": token, "expire": 7200}
@@ -138,13 +138,13 @@ class PlatformApi:
     def _create(self, chat_id: str, reply_to: str, body: Any) -> dict[str, Any]:
         uuid = body.get("uuid", "")
         if len(uuid) > 50:
-            raise Refused(230001, "uuid is too long")
+            raise ApiRefused(230001, "uuid is too long")
         known = self._uuids.get(f"{chat_id} {uuid}") if uuid else None
         if known is not None and time.time() - known[1] < _UUID_SECONDS:
             return {"data": {"message_id": known[0], "chat_id": chat_id}}
         self._pace(f"chat {chat_id}", 5, 230020)
         if body.get("msg_type") != "interactive":
-            raise Refused(230001, "only cards are expected here")
+            raise ApiRefused(230001, "only cards are expected here")
         message = ShownMessage(self.new_id("om"), chat_id, reply_to)
         content = _parse(body["content"])
         if content.get("type") == "card":
@@ -161,20 +161,20 @@ class PlatformApi:
     def _reply(self, replied: str, body: Any) -> dict[str, Any]:
         known = self.messages.get(replied)
         if known is not None and known.is_recalled:
-            raise Refused(230011, "The message was recalled.")
+            raise ApiRefused(230011, "The message was recalled.")
         chat_id = known.chat_id if known is not None else self.said.get(replied)
         if chat_id is None:
-            raise Refused(230001, "invalid message_id")
+            raise ApiRefused(230001, "invalid message_id")
         return self._create(chat_id, replied, body)
 
     def _patch(self, changed: str, body: Any) -> dict[str, Any]:
         message = self.messages.get(changed)
         if message is None:
-            raise Refused(230001, "invalid message_id")
+            raise ApiRefused(230001, "invalid message_id")
         if message.is_recalled:
-            raise Refused(230011, "The message was recalled.")
+            raise ApiRefused(230011, "The message was recalled.")
         if message.card_id:
-            raise Refused(230099, "a message with a card of CardKit is changed through CardKit")
+            raise ApiRefused(230099, "a message with a card of CardKit is changed through CardKit")
         self._pace(f"message {changed}", 5, 230020)
         card = _parse(body["content"])
         self._check(card, len(body["content"].encode()), 230099)
@@ -183,12 +183,12 @@ class PlatformApi:
 
     def _create_entity(self, body: Any) -> dict[str, Any]:
         if not self.has_cardkit:
-            raise Refused(99991672, "Access denied. One of the following scopes is required: [cardkit:card:write]")
+            raise ApiRefused(99991672, "Access denied. One of the following scopes is required: [cardkit:card:write]")
         if body.get("type") != "card_json":
-            raise Refused(300001, "type must be card_json")
+            raise ApiRefused(300001, "type must be card_json")
         card = _parse(body["data"])
         if card.get("schema") != "2.0":
-            raise Refused(300001, "CardKit takes schema 2.0 only")
+            raise ApiRefused(300001, "CardKit takes schema 2.0 only")
         self._check(card, len(body["data"].encode()), 300001)
         entity = CardEntity(card)
         self._keep_streaming(entity)
@@ -215,16 +215,16 @@ class PlatformApi:
     def _write_element(self, card_id: str, element: str, body: Any) -> dict[str, Any]:
         entity = self._in_order(card_id, body)
         if not entity.streaming_until:
-            raise Refused(300309, "streaming mode is closed")
+            raise ApiRefused(300309, "streaming mode is closed")
         if time.time() > entity.streaming_until:
-            raise Refused(200850, "card streaming timeout")
+            raise ApiRefused(200850, "card streaming timeout")
         text = body["content"]
         if not 1 <= len(text) <= 100_000:
-            raise Refused(300001, "content has a wrong length")
+            raise ApiRefused(300001, "content has a wrong length")
         card = json.loads(json.dumps(entity.card))
         found = streamed_texts(card).get(element)
         if found is None:
-            raise Refused(300310, "Only update text")
+            raise ApiRefused(300310, "Only update text")
         found["content"] = text
         self._check(card, len(json.dumps(card, ensure_ascii=False).encode()), 300001)
         entity.card = card
@@ -233,14 +233,14 @@ class PlatformApi:
 
     def _entity(self, card_id: str) -> CardEntity:
         if card_id not in self.cards:
-            raise Refused(300314, "card not found")
+            raise ApiRefused(300314, "card not found")
         return self.cards[card_id]
 
     def _in_order(self, card_id: str, body: Any) -> CardEntity:
         entity = self._entity(card_id)
         self._pace(f"card {card_id}", 10, 230020)
         if not entity.sequence < body.get("sequence", 0) <= 2**31 - 1:
-            raise Refused(300317, "sequence number compare failed")
+            raise ApiRefused(300317, "sequence number compare failed")
         entity.sequence = body["sequence"]
         return entity
 
@@ -257,7 +257,7 @@ class PlatformApi:
         try:
             check_card(card, size)
         except BadCard as error:
-            raise Refused(230025 if size > 30 * 1024 and code == 230099 else code, str(error)) from error
+            raise ApiRefused(230025 if size > 30 * 1024 and code == 230099 else code, str(error)) from error
 
     def _pace(self, what: str, most: int, code: int) -> None:
         """The platform counts calls for each chat, message and card within a second."""
@@ -265,7 +265,7 @@ class PlatformApi:
         while recent and recent[0] < now - 1:
             recent.popleft()
         if self.enforces_rates and len(recent) >= most:
-            raise Refused(code, "request is limited", 429)
+            raise ApiRefused(code, "request is limited", 429)
         recent.append(now)
         self.fastest[what] = max(self.fastest[what], len(recent))
 
@@ -283,7 +283,7 @@ def _parse(text: Any) -> dict[str, Any]:
     try:
         value: Any = json.loads(text)
     except (TypeError, ValueError) as error:
-        raise Refused(230001, "content is no JSON text") from error
+        raise ApiRefused(230001, "content is no JSON text") from error
     if not isinstance(value, dict):
-        raise Refused(230001, "content is no object")
+        raise ApiRefused(230001, "content is no object")
     return cast("dict[str, Any]", value)

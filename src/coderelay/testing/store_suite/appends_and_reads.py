@@ -10,7 +10,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import APPROVALS, SessionId
 from coderelay.store.store import Store
-from coderelay.testing.store_suite.check_framework import Log, promise
+from coderelay.testing.store_suite.check_framework import Log, check
 from coderelay.testing.store_suite.sample_events import (
     BY,
     A,
@@ -29,7 +29,7 @@ from coderelay.testing.store_suite.sample_events import (
 )
 
 
-@promise
+@check
 async def events_are_numbered_from_one(log: Log) -> None:
     store = await log.open(clock=lambda: 1000)
     first, more = created(), [prompt(), prompt()]
@@ -39,7 +39,7 @@ async def events_are_numbered_from_one(log: Log) -> None:
     assert [each.event for each in await store.read(A)] == [first, *more]
 
 
-@promise
+@check
 async def an_append_is_seen_by_everyone_at_once(log: Log) -> None:
     one, other = await log.open(), await log.open()
     for count in range(1, 20):
@@ -50,7 +50,7 @@ async def an_append_is_seen_by_everyone_at_once(log: Log) -> None:
         assert await reader.session(A) == await writer.session(A) == summary_of(await one.read(A))
 
 
-@promise
+@check
 async def a_moved_head_changes_nothing(log: Log) -> None:
     store = await log.open()
     await write(store, A, [[created()], *whole_turn()])
@@ -62,7 +62,7 @@ async def a_moved_head_changes_nothing(log: Log) -> None:
     assert await everything(store, A, B) == before
 
 
-@promise
+@check
 async def an_append_that_another_overtook_changes_nothing(log: Log) -> None:
     """Checked for an append alone, for one in a group whose other appends succeed, and for one overtaken by a
     deletion."""
@@ -87,7 +87,7 @@ async def an_append_that_another_overtook_changes_nothing(log: Log) -> None:
     assert await other.read(B, 1) == written
 
 
-@promise
+@check
 async def a_wrong_epoch_changes_nothing(log: Log) -> None:
     """Fenced is raised even if the head has moved too, as it does when another owner takes over: the old owner must
     stop, and not decide again."""
@@ -103,7 +103,7 @@ async def a_wrong_epoch_changes_nothing(log: Log) -> None:
     await other.append(A, 4, [prompt()], epoch=2)
 
 
-@promise
+@check
 async def a_claim_raises_the_epoch_for_itself_and_what_follows(log: Log) -> None:
     store = await log.open()
     await write(store, A, [[created()], [prompt(), claimed(1), prompt()], [prompt(), claimed(5)], [prompt()]])
@@ -111,7 +111,7 @@ async def a_claim_raises_the_epoch_for_itself_and_what_follows(log: Log) -> None
     await store.append(A, 7, [prompt()], epoch=5)
 
 
-@promise
+@check
 async def whoever_owns_nothing_writes_under_any_epoch(log: Log) -> None:
     store, other = await log.open(), await log.open()
     await write(store, A, [[created()], [claimed(7)]])
@@ -120,7 +120,7 @@ async def whoever_owns_nothing_writes_under_any_epoch(log: Log) -> None:
     await store.append(A, 3, [prompt()], epoch=7)
 
 
-@promise
+@check
 async def nothing_to_append_writes_nothing(log: Log) -> None:
     store = await log.open()
     assert await store.append(B, 0, []) == []
@@ -132,7 +132,7 @@ async def nothing_to_append_writes_nothing(log: Log) -> None:
     assert await everything(store, A, B) == before
 
 
-@promise
+@check
 async def of_racing_appends_exactly_one_wins(log: Log) -> None:
     stores = [await log.open(), await log.open()]
     sessions = [SessionId(f"race-{number}") for number in range(4)]
@@ -160,7 +160,7 @@ async def of_racing_appends_exactly_one_wins(log: Log) -> None:
         assert [each.seq for each in await stores[1].read(session)] == list(range(1, 21))
 
 
-@promise
+@check
 async def racing_appends_that_try_again_all_get_in(log: Log) -> None:
     stores = [await log.open(), await log.open()]
 
@@ -185,7 +185,7 @@ async def racing_appends_that_try_again_all_get_in(log: Log) -> None:
     assert {(session, text_in(each)) for session, each in found} == texts
 
 
-@promise
+@check
 async def refused_appends_leave_their_company_alone(log: Log) -> None:
     """Concurrent appends share a commit, but each succeeds or fails alone, whatever is wrong with the others."""
     store = await log.open(projection=Stumbling())
@@ -219,7 +219,7 @@ async def refused_appends_leave_their_company_alone(log: Log) -> None:
     assert await store.heads([SessionId("new-59")]) == {SessionId("new-59"): 1}
 
 
-@promise
+@check
 async def a_cancelled_append_is_carried_out_whole(log: Log) -> None:
     store, other = await log.open(), await log.open()
     await write(store, A, [[created()]])
@@ -235,7 +235,7 @@ async def a_cancelled_append_is_carried_out_whole(log: Log) -> None:
     assert [len(await other.read(session)) for session in sessions] == [2] * 20
 
 
-@promise
+@check
 async def reading_starts_at_any_cursor(log: Log) -> None:
     store = await log.open()
     written = await write(store, A, [[created()], *([prompt(str(number))] for number in range(9))])
@@ -253,7 +253,7 @@ async def reading_starts_at_any_cursor(log: Log) -> None:
     assert await store.read(B, 1001) == many[1000:]
 
 
-@promise
+@check
 async def heads_name_only_sessions_that_are_there(log: Log) -> None:
     store = await log.open()
     await write(store, A, [[created(), prompt()]])
@@ -262,7 +262,7 @@ async def heads_name_only_sessions_that_are_there(log: Log) -> None:
     assert await store.heads([]) == {}
 
 
-@promise
+@check
 async def the_change_counter_moves_with_appends_only(log: Log) -> None:
     store, other = await log.open(), await log.open()
     await write(store, A, [[created()]])
@@ -279,7 +279,7 @@ async def the_change_counter_moves_with_appends_only(log: Log) -> None:
         assert store.change_counter() == seen
 
 
-@promise
+@check
 async def changes_are_named_once_to_everyone(log: Log) -> None:
     store, other = await log.open(), await log.open()
     await write(other, B, [[created()]])
@@ -308,7 +308,7 @@ async def changes_are_named_once_to_everyone(log: Log) -> None:
     assert (await store.changed(cursor)).heads == {A: 6}
 
 
-@promise
+@check
 async def an_empty_log_changes_with_its_first_event(log: Log) -> None:
     store, other = await log.open(), await log.open()
     cursor = (await store.changed(None)).cursor
@@ -318,7 +318,7 @@ async def an_empty_log_changes_with_its_first_event(log: Log) -> None:
     assert (await store.changed(cursor)).heads == {A: 1, B: 2}
 
 
-@promise
+@check
 async def the_heads_of_all_logs_include_the_deleted(log: Log) -> None:
     store = await log.open()
     assert await store.all_heads() == {}
@@ -328,7 +328,7 @@ async def the_heads_of_all_logs_include_the_deleted(log: Log) -> None:
     assert await store.all_heads() == {A: 3, B: 10, APPROVALS: 1}
 
 
-@promise
+@check
 async def time_never_runs_backwards_within_a_session(log: Log) -> None:
     times = iter([5000, 4000, 6000, 10])
     store, behind = await log.open(clock=lambda: next(times)), await log.open(clock=lambda: 1)

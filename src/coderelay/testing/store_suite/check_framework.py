@@ -49,7 +49,7 @@ def name(check: Check) -> str:
     return getattr(check, "__name__", repr(check))
 
 
-def promise(check: Check) -> Check:
+def check(check: Check) -> Check:
     """Decorator: add a check to `CHECKS`."""
     CHECKS.append(check)
     return check

@@ -10,7 +10,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.projected_rows import MessageRow, Messages
-from coderelay.testing.store_suite.check_framework import Log, promise
+from coderelay.testing.store_suite.check_framework import Log, check
 from coderelay.testing.store_suite.sample_events import (
     A,
     B,
@@ -27,7 +27,7 @@ from coderelay.testing.store_suite.sample_events import (
 )
 
 
-@promise
+@check
 async def events_of_a_newer_version_are_kept_as_they_are(log: Log) -> None:
     store = await log.open()
     body: dict[str, Any] = {
@@ -47,7 +47,7 @@ async def events_of_a_newer_version_are_kept_as_they_are(log: Log) -> None:
     assert summary.head == 3
 
 
-@promise
+@check
 async def an_event_that_cannot_be_read_is_named(log: Log) -> None:
     store = await log.open()
     await write(store, A, [[created()], [prompt()], [Unrecognised("prompt.admitted", {"text": 5})], [prompt()]])
@@ -64,7 +64,7 @@ async def an_event_that_cannot_be_read_is_named(log: Log) -> None:
     assert (await store.sessions(), (await store.messages(A)).rows) == before
 
 
-@promise
+@check
 async def large_events_are_kept_whole(log: Log) -> None:
     store = await log.open()
     large = prompt("0123456789é日🐉\n" * 300_000)
@@ -73,7 +73,7 @@ async def large_events_are_kept_whole(log: Log) -> None:
     assert [text_in(each) for each in await store.read(A, 1)] == [large.text] * 2
 
 
-@promise
+@check
 async def all_of_unicode_is_kept(log: Log) -> None:
     store = await log.open()
     text = "日本語 🐉 e\u0301 \u00e9 \u202e \u2028 \ufeff \U0010ffff \x00 \x1b[0m \r\n\t '\"\\ %s ? :x $1 \x7f"
@@ -86,7 +86,7 @@ async def all_of_unicode_is_kept(log: Log) -> None:
     assert await store.heads([session]) == {session: 3}
 
 
-@promise
+@check
 async def messages_of_other_programs_are_kept_byte_for_byte(log: Log) -> None:
     """Also after the rows are written again. Of two messages with the same id, the first stays."""
     store, turn = await log.open(), turn_started()
@@ -102,7 +102,7 @@ async def messages_of_other_programs_are_kept_byte_for_byte(log: Log) -> None:
         await store.rebuild()
 
 
-@promise
+@check
 async def half_a_character_is_refused(log: Log) -> None:
     """UTF-8 cannot encode a lone surrogate, which Python produces for a file name that is not valid UTF-8."""
     store = await log.open()
@@ -117,7 +117,7 @@ async def half_a_character_is_refused(log: Log) -> None:
     assert await store.sessions(cwd=half) == []
 
 
-@promise
+@check
 async def closing_finishes_what_was_begun_and_then_takes_nothing(log: Log) -> None:
     store, other = await log.open(), await log.open()
     unused = await log.open()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.key_value_store import Change, Entry, KeyValueStore
-from coderelay.testing.store_suite.check_framework import Log, promise
+from coderelay.testing.store_suite.check_framework import Log, check
 from coderelay.testing.store_suite.sample_events import A, created, everything, refused, write
 
 
@@ -14,7 +14,7 @@ def _told(entries: Sequence[Entry]) -> list[tuple[str, bytes]]:
     return [(each.key, each.value) for each in entries]
 
 
-@promise
+@check
 async def what_is_written_is_kept_for_every_process(log: Log) -> None:
     one, other = await log.open(clock=lambda: 5), await log.open()
     book = one.key_value_store("feishu:a")
@@ -29,7 +29,7 @@ async def what_is_written_is_kept_for_every_process(log: Log) -> None:
     assert await one.key_value_store("feishu:b").read("k") is None
 
 
-@promise
+@check
 async def a_write_of_values_counts_as_a_whole_or_not_at_all(log: Log) -> None:
     book = (await log.open()).key_value_store("b")
     version = await book.write(Change("k", b"1", at=0))
@@ -43,7 +43,7 @@ async def a_write_of_values_counts_as_a_whole_or_not_at_all(log: Log) -> None:
     assert _told(await book.list("")) == [("k", b"2")]
 
 
-@promise
+@check
 async def an_erased_entry_made_anew_has_no_old_version(log: Log) -> None:
     book = (await log.open()).key_value_store("b")
     version = await book.write(Change("k", b"1", at=0))
@@ -52,7 +52,7 @@ async def an_erased_entry_made_anew_has_no_old_version(log: Log) -> None:
     assert await book.write(Change("k", b"3", at=version)) == 0
 
 
-@promise
+@check
 async def of_racing_writes_to_an_entry_exactly_one_wins(log: Log) -> None:
     books = [(await log.open()).key_value_store("b") for _ in range(3)]
     version = 0
@@ -68,7 +68,7 @@ async def of_racing_writes_to_an_entry_exactly_one_wins(log: Log) -> None:
         assert len(left) == 1
 
 
-@promise
+@check
 async def entries_are_listed_and_erased_by_their_beginnings(log: Log) -> None:
     now = [1000]
     store = await log.open(clock=lambda: now[0])
@@ -87,7 +87,7 @@ async def entries_are_listed_and_erased_by_their_beginnings(log: Log) -> None:
     assert len(await other.list("")) == len(keys)
 
 
-@promise
+@check
 async def values_and_logs_have_nothing_to_do_with_each_other(log: Log) -> None:
     store = await log.open()
     await write(store, A, [[created()]])
@@ -101,7 +101,7 @@ async def values_and_logs_have_nothing_to_do_with_each_other(log: Log) -> None:
     assert sorted(await store.all_heads()) == [A, "b"]
 
 
-@promise
+@check
 async def a_key_that_is_no_text_is_refused(log: Log) -> None:
     book = (await log.open()).key_value_store("b")
     for key in ("\ud800", "a\0"):

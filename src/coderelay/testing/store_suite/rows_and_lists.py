@@ -9,7 +9,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.projected_rows import Messages
-from coderelay.testing.store_suite.check_framework import Log, promise
+from coderelay.testing.store_suite.check_framework import Log, check
 from coderelay.testing.store_suite.sample_events import (
     BY,
     A,
@@ -30,7 +30,7 @@ from coderelay.testing.store_suite.sample_events import (
 )
 
 
-@promise
+@check
 async def rows_follow_from_the_events(log: Log) -> None:
     store, other = await log.open(), await log.open()
     written: list[Recorded] = []
@@ -44,7 +44,7 @@ async def rows_follow_from_the_events(log: Log) -> None:
     assert (await other.messages(B)).rows == []
 
 
-@promise
+@check
 async def events_and_their_rows_are_one_transaction(log: Log) -> None:
     store = await log.open(projection=Stumbling())
     await write(store, A, [[created()], *whole_turn()])
@@ -60,7 +60,7 @@ async def events_and_their_rows_are_one_transaction(log: Log) -> None:
     assert await everything(store, A) == before
 
 
-@promise
+@check
 async def the_newest_change_comes_first(log: Log) -> None:
     times = iter(range(1, 100))
     store = await log.open(clock=lambda: next(times))
@@ -83,7 +83,7 @@ async def the_newest_change_comes_first(log: Log) -> None:
     assert [each.id for each in await store.sessions(cwd="/one")] == [A, C]
 
 
-@promise
+@check
 async def folders_are_ordered_by_their_newest_session(log: Log) -> None:
     store, other = await log.open(), await log.open()
     assert await store.recent_folders(10) == []
@@ -97,7 +97,7 @@ async def folders_are_ordered_by_their_newest_session(log: Log) -> None:
     assert await other.recent_folders(10) == ["/one"]
 
 
-@promise
+@check
 async def sessions_that_wait_are_found_among_the_others(log: Log) -> None:
     times = iter(range(1, 100))
     store = await log.open(clock=lambda: next(times))
@@ -110,7 +110,7 @@ async def sessions_that_wait_are_found_among_the_others(log: Log) -> None:
     assert [each.open_asks for each in await store.waiting()] == [1]
 
 
-@promise
+@check
 async def sessions_are_found_by_the_beginning_of_their_ids(log: Log) -> None:
     store = await log.open()
     for name in ("b1-2", "a", "b1", "b", "B1", "b1\u00e9", "c"):
@@ -121,7 +121,7 @@ async def sessions_are_found_by_the_beginning_of_their_ids(log: Log) -> None:
     assert len(await store.named("")) == 7
 
 
-@promise
+@check
 async def a_message_id_counts_once_in_each_session(log: Log) -> None:
     store = await log.open()
     first, again = turn_started("first", "p"), turn_started("again", "p")
@@ -133,7 +133,7 @@ async def a_message_id_counts_once_in_each_session(log: Log) -> None:
         ]
 
 
-@promise
+@check
 async def messages_end_at_the_head_of_the_same_moment(log: Log) -> None:
     store, other = await log.open(), await log.open()
     assert (await other.messages(A)).seq == 0
@@ -155,7 +155,7 @@ async def messages_end_at_the_head_of_the_same_moment(log: Log) -> None:
     assert await other.messages(A) == Messages([], 32)
 
 
-@promise
+@check
 async def deletion_erases_all_but_itself(log: Log) -> None:
     store, other = await log.open(), await log.open()
     head = len(await write(store, A, [[created()], *whole_turn()]))
@@ -177,7 +177,7 @@ async def deletion_erases_all_but_itself(log: Log) -> None:
     assert await store.read(A) == [deleted[1], after]
 
 
-@promise
+@check
 async def rows_are_written_again_from_the_events(log: Log) -> None:
     blank = await log.open(projection=Blank())
     written = await write(blank, A, [[created()], *whole_turn()])

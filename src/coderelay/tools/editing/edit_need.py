@@ -10,7 +10,7 @@ from coderelay.protocol.calls import Need
 from coderelay.protocol.errors import ToolFailed
 from coderelay.tools.editing.file_changes import FileEdit, is_hidden
 from coderelay.tools.editing.text_encoding import sendable
-from coderelay.workspace.files.disk_or_editor_files import EditorFiles
+from coderelay.workspace.files.disk_or_editor_files import DiskOrEditorFiles
 from coderelay.workspace.workspace import Workspace
 
 _BYTES = 20_000
@@ -33,7 +33,9 @@ def need_of(
         changes = work_out()
         scripts = tuple(change.to or change.path for change in changes if changes_install_scripts(change))
     except ToolFailed:
-        if not isinstance(workspace.files, EditorFiles) and not any(is_hidden(path, workspace) for path in paths):
+        if not isinstance(workspace.files, DiskOrEditorFiles) and not any(
+            is_hidden(path, workspace) for path in paths
+        ):
             raise
         changes = ()
         scripts = tuple(path for path in paths if is_package_json(path))

@@ -14,9 +14,9 @@ from coderelay.protocol.translatable import say
 from coderelay.tools.mcp.protocol_types import (
     CallResult,
     Greeting,
+    ListedPrompt,
     ListedTool,
     ListPage,
-    Prompt,
     PromptMessage,
     PromptResult,
     ReadResult,
@@ -26,7 +26,7 @@ from coderelay.tools.mcp.protocol_types import (
 from coderelay.tools.mcp.server_transport_interface import ServerFailed, ServerRefused, ServerTimeout, ServerTransport
 from coderelay.wire.message_repair_and_flood_limits import Tolerance
 from coderelay.wire.messages_and_errors import NoAnswer, Params, PeerTimeout, RpcError
-from coderelay.wire.peer import Method, Peer, Request
+from coderelay.wire.peer import Method, Peer, PeerRequest
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 _PAGES = 100
@@ -50,9 +50,9 @@ class McpClient:
         self._put_off: dict[str, Callable[[], None]] = {}  # the time-outs of calls, by progress token
 
     @property
-    def lost(self) -> str:
+    def connection_lost_reason(self) -> str:
         """Why the connection is lost; empty while the server can be asked."""
-        return self._peer.lost
+        return self._peer.end_reason
 
     @property
     def last_error_output(self) -> str:
@@ -76,12 +76,12 @@ class McpClient:
                 )
             )
         self._capabilities = greeting.capabilities
-        if (exchange := self._peer.tell("notifications/initialized", {})) is not None:
+        if (exchange := self._peer.send_notification("notifications/initialized", {})) is not None:
             await exchange
-        self._line.settle(greeting.protocol_version)
+        self._line.set_protocol_version(greeting.protocol_version)
 
     async def close(self) -> None:
-        self._peer.lose("was closed")
+        self._peer.end_connection("was closed")
         if self._serving is None:
             self._serving = asyncio.ensure_future(self._peer.serve())  # which closes the transport
         await asyncio.wait({self._serving})
@@ -101,7 +101,7 @@ class McpClient:
     async def resources(self, seconds: float) -> list[Resource]:
         return await self._listed("resources", seconds, lambda page: page.resources)
 
-    async def prompts(self, seconds: float) -> list[Prompt]:
+    async def prompts(self, seconds: float) -> list[ListedPrompt]:
         return await self._listed("prompts", seconds, lambda page: page.prompts)
 
     async def call(self, name: str, arguments: Mapping[str, Raw], seconds: float, most_seconds: float) -> CallResult:
@@ -120,7 +120,7 @@ class McpClient:
         try:
             await self._ask("ping", {}, seconds)
         except ServerFailed as failed:
-            return not failed.sent and not self.lost
+            return not failed.sent and not self.connection_lost_reason
         return True
 
     async def _listed(self, what: str, seconds: float, items: Callable[[ListPage], Sequence[Item]]) -> list[Item]:
@@ -151,8 +151,8 @@ class McpClient:
     async def _ask(self, method: str, params: Params, seconds: float, most_seconds: float = 0.0) -> Any:
         """Each progress notification restarts the time-out of `seconds`, up to `most_seconds` in all. Raises
         ServerFailed."""
-        if self.lost:
-            raise ServerFailed(self.lost)
+        if self.connection_lost_reason:
+            raise ServerFailed(self.connection_lost_reason)
         clock = asyncio.get_running_loop().time
         began, limit = clock(), asyncio.timeout(seconds)
 
@@ -166,7 +166,7 @@ class McpClient:
             params = {**params, "_meta": {"progressToken": self._last_token}}
             self._put_off[token] = put_off
         try:
-            return await self._peer.ask(method, params, limit)
+            return await self._peer.send_request(method, params, limit)
         except RpcError as error:
             raise ServerRefused(error.code, error.message) from error
         except PeerTimeout as error:
@@ -176,7 +176,7 @@ class McpClient:
         finally:
             self._put_off.pop(token, None)
 
-    async def _answer(self, request: Request) -> Params:
+    async def _answer(self, request: PeerRequest) -> Params:
         match request.method:
             case "roots/list":
                 return {"roots": [_root(folder) for folder in self._folders]}

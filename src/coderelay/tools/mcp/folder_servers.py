@@ -68,15 +68,15 @@ class McpServers:
         return StdioTransport(self._processes, [of.command or "", *of.args], self._folders[0], env)
 
     async def ready(self) -> None:
-        """To be awaited before every step. A server that takes longer than `patience` goes on starting, and its tools
-        are there in a later step; one that failed is tried again, but not waited for."""
+        """To be awaited before every step. A server that takes longer than `step_wait_seconds` goes on starting, and
+        its tools are there in a later step; one that failed is tried again, but not waited for."""
         idle = [each for each in self.servers.values() if not each.is_starting]
         waited_for = [self._do(each.ready()) for each in idle if each.is_running or not each.was_started]
         for each in idle:
             if not each.is_running and each.was_started:
                 self._do(each.ready())
         if waited_for:
-            await asyncio.wait(waited_for, timeout=self._limits.patience)
+            await asyncio.wait(waited_for, timeout=self._limits.step_wait_seconds)
 
     async def ready_for(self, names: Collection[str]) -> None:
         """To be awaited before calls that were judged long ago, maybe in another process. Waits for as long as the

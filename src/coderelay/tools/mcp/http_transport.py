@@ -92,7 +92,7 @@ class HttpTransport:
     async def drained(self) -> None:
         return
 
-    def settle(self, version: str) -> None:
+    def set_protocol_version(self, version: str) -> None:
         self._agreed[_VERSION] = version
         self._settled.set()
 

@@ -31,7 +31,7 @@ class PromptArgument(Struct, frozen=True):
     required: bool = False
 
 
-class Prompt(Struct, frozen=True):
+class ListedPrompt(Struct, frozen=True):
     name: str
     description: str | None = None
     arguments: tuple[PromptArgument, ...] = ()
@@ -87,5 +87,5 @@ class ListPage(Struct, rename="camel"):
 
     tools: tuple[ListedTool, ...] = ()
     resources: tuple[Resource, ...] = ()
-    prompts: tuple[Prompt, ...] = ()
+    prompts: tuple[ListedPrompt, ...] = ()
     next_cursor: str | None = None

@@ -14,8 +14,8 @@ from coderelay.tools.mcp.client import McpClient
 from coderelay.tools.mcp.parameter_schema import is_deep
 from coderelay.tools.mcp.protocol_types import (
     CallResult,
+    ListedPrompt,
     ListedTool,
-    Prompt,
     PromptMessage,
     Resource,
     ResourceContent,
@@ -38,9 +38,9 @@ MakeLine = Callable[[], ServerTransport]
 
 class ServerLimits(Struct, frozen=True):
     """Limits in seconds, except `starts`, which is how often a server may be started in `starts_within` seconds.
-    `patience` is how long a step waits for all servers together."""
+    `step_wait_seconds` is how long a step waits for all servers together."""
 
-    patience: float = 5.0
+    step_wait_seconds: float = 5.0
 
     start: float = 30.0
     answer: float = 30.0
@@ -73,7 +73,7 @@ class McpServer:
 
     @property
     def is_running(self) -> bool:
-        return self._client is not None and not self._client.lost
+        return self._client is not None and not self._client.connection_lost_reason
 
     @property
     def is_starting(self) -> bool:
@@ -93,8 +93,8 @@ class McpServer:
         """What is wrong with the server, for people, as the end of a sentence; empty while all is well."""
         if self.is_starting:
             return self._trouble or "is still starting"
-        if self._client is not None and self._client.lost and not self._trouble:
-            return self._explained(self._client, ServerFailed(self._client.lost)).told
+        if self._client is not None and self._client.connection_lost_reason and not self._trouble:
+            return self._explained(self._client, ServerFailed(self._client.connection_lost_reason)).told
         return self._trouble
 
     async def ready(self) -> None:
@@ -124,7 +124,7 @@ class McpServer:
     async def read(self, uri: str) -> tuple[ResourceContent, ...]:
         return await self._asked(lambda client: client.read(uri, self._limits.answer))
 
-    async def prompts(self) -> list[Prompt]:
+    async def prompts(self) -> list[ListedPrompt]:
         return await self._asked(lambda client: client.prompts(self._limits.answer))
 
     async def prompt(self, name: str, arguments: Mapping[str, str]) -> tuple[PromptMessage, ...]:
@@ -162,7 +162,7 @@ class McpServer:
     async def _running(self) -> McpClient:
         """The client of the running server. However many callers ask at once, the server is started once; the start
         goes on even if they stop waiting."""
-        if self._client is not None and not self._client.lost:
+        if self._client is not None and not self._client.connection_lost_reason:
             return self._client
         if self._starting is None:
             self._check_starts()

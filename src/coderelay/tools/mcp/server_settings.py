@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
-from coderelay.policy.secrets.secret_value_recognition import is_secret_name, worth_hiding
+from coderelay.policy.secrets.secret_value_recognition import distinctive_values, is_secret_name
 from coderelay.protocol.translatable import say
 from coderelay.tools.mcp.server_transport_interface import ServerFailed
 
@@ -77,7 +77,7 @@ def secrets_of(settings: ServerSettings) -> list[str]:
     if settings.url is not None:
         parts = urlsplit(settings.url)
         given += [parts.password or "", parts.query, *(value for _, value in parse_qsl(parts.query))]
-    return worth_hiding([*given, *(secret for _, secret in _arguments(settings.args))])
+    return distinctive_values([*given, *(secret for _, secret in _arguments(settings.args))])
 
 
 def _arguments(args: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ from coderelay.protocol.query_results import PromptRow, ResourceRow, ServerRow
 from coderelay.protocol.translatable import say
 from coderelay.tools.mcp.folder_servers import McpServers
 from coderelay.tools.mcp.mcp_tool import content_text, part_text
-from coderelay.tools.mcp.protocol_types import Prompt, PromptMessage
+from coderelay.tools.mcp.protocol_types import ListedPrompt, PromptMessage
 from coderelay.tools.mcp.restarting_server import McpServer
 from coderelay.tools.mcp.server_settings import ServerSettings, where_shown
 from coderelay.tools.mcp.server_transport_interface import ServerFailed
@@ -70,7 +70,7 @@ async def _or_none(listing: Awaitable[list[Listed]]) -> list[Listed]:
         return []
 
 
-def _prompt_row(prompt: Prompt) -> PromptRow:
+def _prompt_row(prompt: ListedPrompt) -> PromptRow:
     optional = tuple(each.name for each in prompt.arguments if not each.required)
     return PromptRow(prompt.name, prompt.description or "", tuple(each.name for each in prompt.arguments), optional)
 
@@ -88,7 +88,7 @@ async def prompt_or_resource_text(server: McpServer, what: str, rest: str) -> st
     return "\n\n".join([shortened("\n\n".join(contents)), rest]).strip()
 
 
-def _arguments(prompt: Prompt, rest: str) -> dict[str, str]:
+def _arguments(prompt: ListedPrompt, rest: str) -> dict[str, str]:
     """One word for each argument, in their order; the last argument gets all remaining words."""
     words = rest.split(maxsplit=max(len(prompt.arguments) - 1, 0))
     given = dict(zip((each.name for each in prompt.arguments), words, strict=False))

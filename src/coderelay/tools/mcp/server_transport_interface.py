@@ -17,7 +17,7 @@ class ServerTransport(Transport, Protocol):
         """Raises ServerFailed."""
         ...
 
-    def settle(self, version: str) -> None:
+    def set_protocol_version(self, version: str) -> None:
         """Called when both sides have agreed on a version of the protocol."""
         ...
 

@@ -71,7 +71,7 @@ class StdioTransport:
         if self._writer is not None:
             await self._writer.drain()
 
-    def settle(self, version: str) -> None:
+    def set_protocol_version(self, version: str) -> None:
         return
 
     @property

@@ -61,14 +61,14 @@ class Glob:
         anchored = pattern.startswith(("./", "/"))
         plain += "**" if plain.endswith("/") else ""
         self._patterns = [
-            PathPattern(each if anchored or "/" in each else f"**/{each}") for each in alternatives(plain)
+            PathPattern(each if anchored or "/" in each else f"**/{each}") for each in expand_braces(plain)
         ]
 
     def matches(self, path: str) -> bool:
         return any(each.matches(path) for each in self._patterns)
 
 
-def alternatives(pattern: str) -> list[str]:
+def expand_braces(pattern: str) -> list[str]:
     """Expand braces: `a{b,c{d,e}}` is ab, acd and ace. A brace that is not closed, or holds no comma, is an ordinary
     character."""
     done: list[str] = []

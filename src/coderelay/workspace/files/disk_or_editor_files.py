@@ -59,7 +59,7 @@ class FilesOnDisk:
         await _uncancelled(self.disk.move, path, to)
 
 
-class EditorFiles(FilesOnDisk):
+class DiskOrEditorFiles(FilesOnDisk):
     """Files through an editor. Its unsaved text takes precedence over the file on disk, and it writes what it can.
     The `ConfinedFiles` decides what may be read and written."""
 

@@ -60,14 +60,15 @@ class Processes:
         env: Mapping[str, str],
         seconds: float | None,
         output_bytes: int = 1 << 20,
-        apart: bool = False,
-        heard: OnOutput | None = None,
-        written: Sequence[str] = (),
+        separate_stderr: bool = False,
+        on_output: OnOutput | None = None,
+        writable_folders: Sequence[str] = (),
         free_bytes: int = 0,
     ) -> FinishedCommand:
-        """Run a command to its end, or end it after `seconds` or when this task is cancelled. With `apart`, standard
-        error is collected separately. `on_output` is called with all output as it arrives. The command is also ended
-        when less than `free_bytes` is left on the disk of one of the folders that it may write to (`written`).
+        """Run a command to its end, or end it after `seconds` or when this task is cancelled. With `separate_stderr`,
+        standard error is collected separately. `on_output` is called with all output as it arrives. The command is
+        also ended when less than `free_bytes` is left on the disk of one of the folders that it may write to
+        (`writable_folders`).
 
         When this returns or raises, no process of the command is left, whatever it did to escape; except one that
         became another user, which we may not kill.
@@ -77,9 +78,9 @@ class Processes:
             cwd=cwd,
             env=env,
             output_bytes=output_bytes,
-            apart=apart,
-            heard=heard,
-            written=written,
+            separate_stderr=separate_stderr,
+            on_output=on_output,
+            writable_folders=writable_folders,
             free_bytes=free_bytes,
         )
         try:
@@ -95,16 +96,16 @@ class Processes:
         cwd: str,
         env: Mapping[str, str],
         output_bytes: int = 1 << 20,
-        apart: bool = False,
-        heard: OnOutput | None = None,
-        written: Sequence[str] = (),
+        separate_stderr: bool = False,
+        on_output: OnOutput | None = None,
+        writable_folders: Sequence[str] = (),
         free_bytes: int = 0,
     ) -> RunningCommand:
         """Start a command that runs until it ends, is stopped, or this object is closed. Whether the program could be
         started at all is known only when the command is over."""
         mark = new_mark()
         request = _request(argv, cwd, {**env, **mark})
-        command = _Command(output_bytes, apart, heard)
+        command = _Command(output_bytes, separate_stderr, on_output)
         try:
             supervisor = await self._hand_over(command, argv[0])
         except BaseException:
@@ -112,7 +113,7 @@ class Processes:
             raise
         command.over.add_done_callback(lambda _: self._running.discard(command))
         if free_bytes:
-            command.watch_disk_space(written, free_bytes)
+            command.watch_disk_space(writable_folders, free_bytes)
         running = RunningCommand(command, supervisor, argv[0], cwd, mark, lambda: self._closed)
         try:
             await command.send(request)
@@ -231,10 +232,10 @@ def _request(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> bytes:
 
 
 class _Command:
-    """The owner's end of one command: the socket to its subreaper, and the pipe of its output. With `apart`, a second
-    pipe takes standard error."""
+    """The owner's end of one command: the socket to its subreaper, and the pipe of its output. With
+    `separate_stderr`, a second pipe takes standard error."""
 
-    def __init__(self, output_bytes: int, apart: bool, heard: OnOutput | None) -> None:
+    def __init__(self, output_bytes: int, separate_stderr: bool, on_output: OnOutput | None) -> None:
         self._loop = asyncio.get_running_loop()
         self._socket, self._subreaper_socket = socket.socketpair()
         self._socket.setblocking(False)
@@ -243,8 +244,8 @@ class _Command:
         self.began = time.monotonic()
         self.ended: float | None = None
         self._received = bytearray()
-        self.output = _Pipe(self._loop, output_bytes, heard)
-        self.errors = _Pipe(self._loop, output_bytes, heard) if apart else None
+        self.output = _Pipe(self._loop, output_bytes, on_output)
+        self.errors = _Pipe(self._loop, output_bytes, on_output) if separate_stderr else None
         self._pipes = [self.output] if self.errors is None else [self.output, self.errors]
         self.ended_because = ""
         self.reply: tuple[str, int] | None = None  # stays None if the subreaper ended without a reply
@@ -316,7 +317,7 @@ class _Command:
         for pipe in () if self._released else self._pipes:
             pipe.drain()
 
-    def lent(self) -> list[int]:
+    def descriptors_to_pass(self) -> list[int]:
         return [self._subreaper_socket.fileno(), *(pipe.writer for pipe in self._pipes)]
 
     def close_lent(self) -> None:
@@ -340,10 +341,10 @@ class _Command:
 class _Pipe:
     """A pipe that a command writes to, and the output collected from it."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, output_bytes: int, heard: OnOutput | None) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, output_bytes: int, on_output: OnOutput | None) -> None:
         self._loop = loop
         self._reader, self.writer = os.pipe()
-        self._heard = heard
+        self._on_output = on_output
         self.written = Output(output_bytes)
         os.set_blocking(self._reader, False)
         loop.add_reader(self._reader, self._read)
@@ -354,8 +355,8 @@ class _Pipe:
         except BlockingIOError:
             return 0
         self.written.add(chunk)
-        if self._heard is not None:
-            self._heard(chunk)
+        if self._on_output is not None:
+            self._on_output(chunk)
         if not chunk:
             self._loop.remove_reader(self._reader)
         return len(chunk)

@@ -33,7 +33,7 @@ def run_to_end(command: socket, outputs: list[int]) -> None:
         reply(command, words("process", error.errno))
         return
     if leader == 0:
-        lead(request, subreaper, outputs, failure_writer)
+        exec_command_as_session_leader(request, subreaper, outputs, failure_writer)
     close_all([*outputs, failure_writer])
 
     exit_code = watch(command, alarm, leader)
@@ -52,7 +52,7 @@ def watch(command: socket, alarm: int, leader: int) -> int | None:
     while True:
         for descriptor, _ in poll.poll():
             if descriptor == alarm:
-                silence(alarm)
+                drain_wakeup_pipe(alarm)
                 while (ended := os.waitpid(-1, os.WNOHANG)) != (0, 0):
                     if ended[0] == leader:
                         return os.waitstatus_to_exitcode(ended[1])
@@ -64,7 +64,7 @@ def watch(command: socket, alarm: int, leader: int) -> int | None:
                 signal_group(leader, number)
 
 
-def lead(request: Request, subreaper: int, outputs: list[int], failure: int) -> None:
+def exec_command_as_session_leader(request: Request, subreaper: int, outputs: list[int], failure: int) -> None:
     """Become the command, as the leader of a new session. Standard input is ours, /dev/null. Never returns."""
     argv, cwd, env = request
     what, number = "program", errno.EINVAL
@@ -209,7 +209,7 @@ def child_alarm() -> int:
     return reader
 
 
-def silence(alarm: int) -> None:
+def drain_wakeup_pipe(alarm: int) -> None:
     try:
         os.read(alarm, 512)
     except BlockingIOError:

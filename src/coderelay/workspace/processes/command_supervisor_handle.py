@@ -23,10 +23,10 @@ Wrap = Callable[[list[str]], list[str]]
 """Turns the command line of the supervisor into one that starts it in a sandbox."""
 
 
-class LentDescriptors(Protocol):
+class DescriptorsToPass(Protocol):
     """A command whose file descriptors are passed to its subreaper."""
 
-    def lent(self) -> list[int]: ...
+    def descriptors_to_pass(self) -> list[int]: ...
 
     def close_lent(self) -> None: ...
 
@@ -51,9 +51,9 @@ class SupervisorHandle:
             self._clean_up_after_exit()
         return not self._gone.is_set()
 
-    def take(self, command: LentDescriptors) -> None:
+    def take(self, command: DescriptorsToPass) -> None:
         with suppress(ConnectionError):  # it has just died, and the command's socket ends with it
-            socket.send_fds(self._control, [b"+"], command.lent())
+            socket.send_fds(self._control, [b"+"], command.descriptors_to_pass())
         command.close_lent()
 
     async def close(self) -> None:

@@ -192,7 +192,7 @@ class Supervisor:
         A subreaper that ends cleanly leaves nothing behind. After any other death, orphans may have come to us, and
         killing one of them may bring its children.
         """
-        command_subreaper.silence(self.alarm)
+        command_subreaper.drain_wakeup_pipe(self.alarm)
         strangers = False
         try:
             while (ended := os.waitpid(-1, os.WNOHANG | os.WUNTRACED)) != (0, 0):

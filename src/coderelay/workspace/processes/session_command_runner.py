@@ -93,8 +93,8 @@ class SessionCommandRunner:
                     env=place.environment,
                     seconds=seconds,
                     output_bytes=output_bytes,
-                    heard=self._heard,
-                    written=(self._cwd, place.temporary),
+                    on_output=self._heard,
+                    writable_folders=(self._cwd, place.temporary),
                     free_bytes=free_bytes,
                 )
         except CannotStart as error:
@@ -119,7 +119,7 @@ class SessionCommandRunner:
                 cwd=self._cwd,
                 env=place.environment,
                 output_bytes=output_bytes,
-                written=(self._cwd, place.temporary),
+                writable_folders=(self._cwd, place.temporary),
                 free_bytes=free_bytes,
             )
 

@@ -41,21 +41,26 @@ class GitAutorunFile(Struct, frozen=True):
     named: bool = False
 
 
-def find_git_autorun_files(places: GitPlaces, tops: Sequence[str], home: str) -> dict[str, GitAutorunFile]:
-    """Return all autorun files by path. `tops` are the folders that were searched, without those that links led to.
-    `home` is the person's home folder."""
-    listed = [each for entry in places.entries for each in _in_entry(entry, tops)]
+def find_git_autorun_files(
+    places: GitPlaces, searched_folders: Sequence[str], home: str
+) -> dict[str, GitAutorunFile]:
+    """Return all autorun files by path. `searched_folders` are the folders that were searched, without those that
+    links led to. `home` is the person's home folder."""
+    listed = [each for entry in places.entries for each in _in_entry(entry, searched_folders)]
     targets = [each for entry in places.entries for each in _target(entry) if os.path.lexists(f"{each}/HEAD")]
-    folders = {*places.folders, *(target for target in targets if any(is_in(target, top) for top in tops))}
+    folders = {
+        *places.folders,
+        *(target for target in targets if any(is_in(target, top) for top in searched_folders)),
+    }
     for folder in sorted(folders):
-        listed += _in_folder(folder, folders, tops)
+        listed += _in_folder(folder, folders, searched_folders)
     names: dict[str | None, dict[tuple[str, bool], None]] = {}
     configured = [(None, tree) for each in listed if each.git for tree in work_trees(each.content or b"", each.git)]
     for own, tree in dict.fromkeys([*_trees(places), *configured]):
-        if tree not in tops and any(is_in(tree, top) for top in tops):
+        if tree not in searched_folders and any(is_in(tree, top) for top in searched_folders):
             if own not in names:
                 names[own] = dict.fromkeys(relative_names(own, home))
-            listed += _named(names[own], own, tree, tops)
+            listed += _named(names[own], own, tree, searched_folders)
     return {each.path: each for each in listed}
 
 
@@ -76,13 +81,17 @@ def read_file(path: str) -> bytes | None:
     return content if len(content) <= MOST_BYTES else None
 
 
-def _in_folder(git: str, folders: Collection[str], tops: Sequence[str]) -> Iterator[GitAutorunFile]:
+def _in_folder(git: str, folders: Collection[str], searched_folders: Sequence[str]) -> Iterator[GitAutorunFile]:
     """Yield the autorun files of the git folder `git`. `folders` are all git folders that are checked, including this
     one."""
     for name in _CONFIGS:
         if os.path.lexists(path := os.path.join(git, name)):
             content = read_file(path)
-            instructions = (_description_of_other(path),) if content is None else harmful_settings(content, git, tops)
+            instructions = (
+                (_description_of_other(path),)
+                if content is None
+                else harmful_settings(content, git, searched_folders)
+            )
             yield GitAutorunFile(path, instructions, content, git)
     if os.path.lexists(path := os.path.join(git, "commondir")) and not _leads_to_own_repository(path, git, folders):
         yield _whole(path, git)
@@ -140,7 +149,7 @@ def _trees(places: GitPlaces) -> Iterator[tuple[str | None, str]]:
 
 
 def _named(
-    names: Iterable[tuple[str, bool]], own: str | None, tree: str, tops: Sequence[str]
+    names: Iterable[tuple[str, bool]], own: str | None, tree: str, searched_folders: Sequence[str]
 ) -> Iterator[GitAutorunFile]:
     """Yield the files in the work tree `tree` that configuration names by a relative path, which means another file
     in each work tree. The person's configuration applies to all repositories, that of the repository `own` to its
@@ -153,7 +162,9 @@ def _named(
             real = os.path.realpath(named)
         except OSError:  # a running command is replacing a part of the path
             real = named
-        for path in _files_below(real, _DEEPEST_HOOK) if any(is_in(real, top) for top in tops) else (named,):
+        for path in (
+            _files_below(real, _DEEPEST_HOOK) if any(is_in(real, top) for top in searched_folders) else (named,)
+        ):
             found = _whole(path, "")
             first = None if own is None else os.path.join(os.path.dirname(own), os.path.relpath(path, tree))
             is_same = first is not None and found.content is not None and found.content == read_file(first)
@@ -171,11 +182,11 @@ def _files_below(path: str, deepest: int) -> Iterator[str]:
             yield from _files_below(os.path.join(path, name), deepest - 1)
 
 
-def _in_entry(entry: str, tops: Sequence[str]) -> Iterator[GitAutorunFile]:
+def _in_entry(entry: str, searched_folders: Sequence[str]) -> Iterator[GitAutorunFile]:
     """Yield a `.git` that is a link, or a file that leads outside of the searched folders. A `.git` file that leads
     to a folder that is checked too is harmless."""
     targets = _target(entry)
-    if os.path.islink(entry) or (targets and not any(is_in(targets[0], top) for top in tops)):
+    if os.path.islink(entry) or (targets and not any(is_in(targets[0], top) for top in searched_folders)):
         yield _whole(entry, "")
 
 

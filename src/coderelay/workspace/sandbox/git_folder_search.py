@@ -49,18 +49,19 @@ class GitPlaces(NamedTuple):
 class GitSearch:
     """The repeated search for one sandbox. It remembers what it saw, so that the next search is quick."""
 
-    def __init__(self, tops: tuple[str, ...], lent: tuple[str, ...], most: int = MOST_FOLDERS) -> None:
-        """`tops` are the folders to search. `lent` are the real paths of other places that commands may write."""
-        self.tops = tops
+    def __init__(self, searched_folders: tuple[str, ...], lent: tuple[str, ...], most: int = MOST_FOLDERS) -> None:
+        """`searched_folders` are the folders to search. `lent` are the real paths of other places that commands may
+        write."""
+        self.searched_folders = searched_folders
         self.lent = lent
         self._most = most
         self._known: dict[str, _Seen] = {}
 
     def find(self) -> GitPlaces:
-        """Search breadth-first: the folders nearest to the tops come first."""
+        """Search breadth-first: the folders nearest to those come first."""
         known, now = self._known, time.time_ns()
         seen: dict[str, _Seen] = {}
-        waiting = list(dict.fromkeys(self.tops))
+        waiting = list(dict.fromkeys(self.searched_folders))
         for path in waiting:  # the loop appends to it
             if len(seen) >= self._most:
                 break
@@ -107,12 +108,14 @@ class GitSearch:
             named = os.readlink(link)
             path = os.path.normpath(os.path.join(os.path.dirname(link), named))
             is_plain = not os.path.isabs(named) and "/.." not in named.lstrip("./") and not _is_within_git(path)
-            if is_plain and _is_in_any(path, self.tops) and not _is_in_any(path, self.lent):
+            if is_plain and _is_in_any(path, self.searched_folders) and not _is_in_any(path, self.lent):
                 return None
             target = real_path(link)
         except OSError:  # it is gone, or a command keeps replacing parts of the path
             return None
-        is_wanted = _is_in_any(target, self.lent) or (_is_within_git(target) and _is_in_any(target, self.tops))
+        is_wanted = _is_in_any(target, self.lent) or (
+            _is_within_git(target) and _is_in_any(target, self.searched_folders)
+        )
         return target if is_wanted else None
 
 

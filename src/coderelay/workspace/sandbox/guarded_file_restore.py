@@ -32,7 +32,7 @@ class StateBefore(Struct, frozen=True):
     must not appear. `files` (contents) and `folders` (inode numbers) are what has to be restored in a sandbox without
     mounts."""
 
-    tops: tuple[str, ...]
+    searched_folders: tuple[str, ...]
     lent: tuple[str, ...]
     home: str
     autorun_files: Mapping[str, GitAutorunFile]
@@ -56,13 +56,13 @@ def record_state(
     configuration."""
     there = tuple(path for path in guard.paths if os.path.lexists(path))
     absent = tuple(path for path in guard.named if not os.path.lexists(path))
-    opened = [] if has_mounts else [path for path in open_folders(search.tops) if path not in guard.named]
+    opened = [] if has_mounts else [path for path in open_folders(search.searched_folders) if path not in guard.named]
     kept = () if has_mounts else (*there, *(file for folder in opened for file in files_below(folder)))
     files = {path: content for path in kept if (content := read_file(path)) is not None}
     folders = {} if has_mounts else {path: _number(path) for path in (*pinned, *opened)}
     mounted = {path: _identity(path) for path in there if has_mounts and os.path.realpath(path) == path}
-    listed = find_git_autorun_files(search.find(), search.tops, home)
-    return StateBefore(search.tops, search.lent, home, listed, mounted, absent, files, folders)
+    listed = find_git_autorun_files(search.find(), search.searched_folders, home)
+    return StateBefore(search.searched_folders, search.lent, home, listed, mounted, absent, files, folders)
 
 
 def restore_state(before: StateBefore, search: GitSearch, until: float = math.inf) -> Restored:
@@ -82,7 +82,7 @@ def restore_state(before: StateBefore, search: GitSearch, until: float = math.in
     repositories = {each.git for each in before.autorun_files.values()}
     contents = {each.content for each in before.autorun_files.values() if each.named} - {None}
     places = search.find()
-    for each in find_git_autorun_files(places, before.tops, before.home).values():
+    for each in find_git_autorun_files(places, before.searched_folders, before.home).values():
         known = before.autorun_files.get(each.path)
         known_before = {*(known.instructions if known else ())}
         is_new = not {*each.instructions} <= known_before and not _is_later(each.path, until)
@@ -110,21 +110,23 @@ def encoded(before: StateBefore) -> str:
     ]
     files = {path: _text(content) for path, content in before.files.items()}
     mounted, folders = dict(before.mounted), dict(before.folders)
-    return json.dumps([before.tops, before.lent, before.home, listed, mounted, before.absent, files, folders])
+    return json.dumps(
+        [before.searched_folders, before.lent, before.home, listed, mounted, before.absent, files, folders]
+    )
 
 
 def decoded(text: str) -> StateBefore:
     """Raises ValueError for a text that `encoded` did not write, or that is incomplete."""
     written: Any = json.loads(text)
     try:
-        tops, lent, home, listed, mounted, absent, files, folders = written
+        searched_folders, lent, home, listed, mounted, absent, files, folders = written
         known = {
             path: GitAutorunFile(path, tuple(instructions), _bytes(content), git, named)
             for path, instructions, content, git, named in listed
         }
         contents = {path: _bytes(content) or b"" for path, content in files.items()}
         return StateBefore(
-            tuple(tops), tuple(lent), home, known, dict(mounted), tuple(absent), contents, dict(folders)
+            tuple(searched_folders), tuple(lent), home, known, dict(mounted), tuple(absent), contents, dict(folders)
         )
     except (TypeError, AttributeError) as error:
         raise ValueError("not a list of what git obeys") from error

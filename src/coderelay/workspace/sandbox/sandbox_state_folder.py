@@ -137,7 +137,7 @@ def _restore(folder: str) -> Sequence[str]:
             before, until = decoded(file.read()), os.fstat(file.fileno()).st_mtime + _UNSURE_SECONDS
     except (FileNotFoundError, ValueError):  # no command ran, or the owner died while saving it, before one could
         return ()
-    return restore_state(before, GitSearch(before.tops, before.lent), until).paths
+    return restore_state(before, GitSearch(before.searched_folders, before.lent), until).paths
 
 
 def _clear_made(everything: str, folder: str) -> None:

@@ -189,10 +189,10 @@ class Sandbox:
         private.make_folders(find_guarded_paths(self.folders, home).paths)
         guard = find_guarded_paths(self.folders, home)
         marks = tuple(_mark(path) for path in guard.paths)
-        tops = (*self.folders, *guard.git)
-        if self._search is None or self._search.tops != tops:
+        searched_folders = (*self.folders, *guard.git)
+        if self._search is None or self._search.searched_folders != searched_folders:
             cache = cache_folder(self._coder_home, self.folders[0], self._environment)
-            self._search = GitSearch(tops, (os.path.realpath(cache), os.path.realpath(private.temporary)))
+            self._search = GitSearch(searched_folders, (os.path.realpath(cache), os.path.realpath(private.temporary)))
         if self._before is None:
             pinned, has_mounts = folders_around(guard, self.folders), self.backend == "bubblewrap"
             before = record_state(self._search, guard, pinned, home, has_mounts=has_mounts)

@@ -133,15 +133,15 @@ class Blobs:
 
 
 class Git(Struct, frozen=True):
-    """Runs git with one git folder and one work tree. `lent` are descriptors that git inherits; `lenders` are further
-    object folders that it reads."""
+    """Runs git with one git folder and one work tree. `inherited_descriptors` are descriptors that git inherits;
+    `alternates` are further object folders that it reads."""
 
     program: str
     work_tree: str
     env: dict[str, str]
     cancellation: Cancellation
-    lent: tuple[int, ...] = ()
-    lenders: tuple[str, ...] = ()
+    inherited_descriptors: tuple[int, ...] = ()
+    alternates: tuple[str, ...] = ()
 
     def at(self, work_tree: str) -> Git:
         return structs.replace(self.with_env(GIT_WORK_TREE=work_tree), work_tree=work_tree)
@@ -149,11 +149,11 @@ class Git(Struct, frozen=True):
     def reading(self, *objects: str) -> Git:
         """A copy that also reads objects from these folders, as alternates, and stores none there."""
         named = os.pathsep.join(map(_quoted, objects))
-        return structs.replace(self.with_env(GIT_ALTERNATE_OBJECT_DIRECTORIES=named), lenders=objects)
+        return structs.replace(self.with_env(GIT_ALTERNATE_OBJECT_DIRECTORIES=named), alternates=objects)
 
-    def lending(self, *descriptors: int) -> Git:
+    def inheriting_descriptors(self, *descriptors: int) -> Git:
         """A copy whose git inherits these descriptors: a lock on one lasts until git ends, even if we are killed."""
-        return structs.replace(self, lent=descriptors)
+        return structs.replace(self, inherited_descriptors=descriptors)
 
     def with_env(self, **env: str) -> Git:
         return structs.replace(self, env=self.env | env)
@@ -173,7 +173,7 @@ class Git(Struct, frozen=True):
         """At most the first `most` bytes of the output, and whether there were more."""
         with tempfile.TemporaryFile() as errors, _file_of(given) as stdin:
             process = self._start(arguments, stdin, errors)
-            with self.cancellation.hold(process), fifos_released(self.work_tree, self.lenders):
+            with self.cancellation.hold(process), fifos_released(self.work_tree, self.alternates):
                 output, cut = _read(process, most)
                 if cut:
                     return output, True
@@ -220,7 +220,7 @@ class Git(Struct, frozen=True):
                 stderr=stderr,
                 cwd=self.work_tree,
                 env=self.env,
-                pass_fds=self.lent,
+                pass_fds=self.inherited_descriptors,
                 start_new_session=True,
             )
         except OSError as error:

@@ -81,13 +81,13 @@ class ShadowRepository:
             while not _try_lock(file):
                 self.git.cancellation.check()
                 time.sleep(0.005)
-            self.git = self.git.lending(file)
+            self.git = self.git.inheriting_descriptors(file)
             os.utime(file)
             with suppress(FileNotFoundError):
                 os.unlink(self.index + ".lock")
             yield
         finally:
-            self.git = self.git.lending()
+            self.git = self.git.inheriting_descriptors()
             os.close(file)
 
     def prepare(self, *, exact: bool, hidden: str) -> None:

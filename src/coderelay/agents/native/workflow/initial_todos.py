@@ -53,7 +53,7 @@ async def begin_list(turn: Turn, toolbox: Toolbox, workspace: Workspace, languag
     """Set a todo list if the prompt is complex and no list is open. Returns False if nothing was done."""
     if not toolbox.has(TODO) or has_open(todos(turn.state)) or turn.state.turn is None:
         return False
-    contents = first_list(turn.state.turn.started.said)
+    contents = first_list(turn.state.turn.started.typed_text)
     if not contents:
         return False
     arguments = TodoArguments(tuple(Item(each, "pending") for each in contents))

@@ -24,7 +24,8 @@ async def read_next_named_file(turn: Turn, toolbox: Toolbox, workspace: Workspac
     if now is None or not toolbox.has("read"):
         return False
     wanted = [
-        msgspec.json.encode({"path": path}).decode() for path in named_files(now.started.said, workspace.disk.root)
+        msgspec.json.encode({"path": path}).decode()
+        for path in named_files(now.started.typed_text, workspace.disk.root)
     ]
     if len(now.calls) >= len(wanted):
         return False

@@ -161,7 +161,7 @@ class VerificationAfterEdits:
         here = any(spec.name == BASH for spec in self._toolbox.specs)
         return TurnWork(
             mode=settings.mode,
-            prompts=(state.turn.started.said, *state.turn.taken),
+            prompts=(state.turn.started.typed_text, *state.turn.taken),
             edited=edited_in(calls, self._workspace.disk.relative),
             runs=sum(1 for each in calls if each.author == "workflow" and each.call.name == BASH),
             bash=here and SPECS.is_allowed(BASH, settings.enforced_tools),

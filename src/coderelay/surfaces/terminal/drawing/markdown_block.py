@@ -50,7 +50,7 @@ def _parser() -> MarkdownIt:
 class MarkdownTable(Struct, frozen=True):
     head: list[Cell]
     rows: list[list[Cell]]
-    sides: list[Side]
+    alignments: list[Side]
 
 
 class _Drawing:
@@ -117,15 +117,15 @@ class _Drawing:
 
     def _table(self) -> MarkdownTable:
         rows: list[list[Cell]] = []
-        sides: list[Side] = []
+        alignments: list[Side] = []
         while (token := self._next()).type != "table_close":
             if token.type == "tr_open":
                 rows.append([])
             elif token.type in ("th_open", "td_open"):
                 rows[-1].append(spans_of(self._next().children or ()))
                 if token.type == "th_open":
-                    sides.append(_side(token))
-        return MarkdownTable(rows[0], rows[1:], sides)
+                    alignments.append(_side(token))
+        return MarkdownTable(rows[0], rows[1:], alignments)
 
 
 def _within(width: int, less: int = 2) -> int:
@@ -192,7 +192,7 @@ def drawn_table(table: MarkdownTable, width: int) -> list[str]:
         return _as_list(table, width)
     widths = _fitted(natural, room)
     head = [[(text, f"{style};{BOLD}" if style else BOLD) for text, style in cell] for cell in table.head]
-    drawn = [_row(cells, widths, table.sides) for cells in [head, *table.rows]]
+    drawn = [_row(cells, widths, table.alignments) for cells in [head, *table.rows]]
     rule = paint(_TABLES_RULE.join("─" * each for each in widths), DIM)
     many = any(len(row) > 1 for row in drawn[1:])
     lines = [*drawn[0], rule]
@@ -214,7 +214,7 @@ def _fitted(natural: Sequence[int], room: int) -> list[int]:
     return [widths[number] for number in range(len(natural))]
 
 
-def _row(cells: Sequence[Cell], widths: Sequence[int], sides: Sequence[Side]) -> list[str]:
+def _row(cells: Sequence[Cell], widths: Sequence[int], alignments: Sequence[Side]) -> list[str]:
     columns = [
         [row for line in wrap(cell, width) for row in rows_of(joined(line), width)]
         for cell, width in zip(cells, widths, strict=True)
@@ -222,7 +222,7 @@ def _row(cells: Sequence[Cell], widths: Sequence[int], sides: Sequence[Side]) ->
     lines: list[str] = []
     for number in range(max(map(len, columns))):
         texts = [column[number] if number < len(column) else "" for column in columns]
-        padded = [_padded(*each) for each in zip(texts, widths, sides, strict=True)]
+        padded = [_padded(*each) for each in zip(texts, widths, alignments, strict=True)]
         lines.append(paint(_BETWEEN, DIM).join(padded).rstrip())
     return lines
 

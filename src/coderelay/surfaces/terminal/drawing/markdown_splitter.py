@@ -26,11 +26,11 @@ class Prose(Struct, frozen=True):
 
 
 class ListItem(Struct, frozen=True):
-    """One item of a list, with its nested content. `apart`: an empty line goes before it."""
+    """One item of a list, with its nested content."""
 
     source: str
     number: int | None = None
-    apart: bool = True
+    needs_blank_line_before: bool = True
 
 
 class CodeBegins(Struct, frozen=True):
@@ -99,7 +99,7 @@ class MarkdownSplitter:
                 self.done.append(CodeEnds())
             case "item":
                 item = self._item
-                self.done.append(ListItem(source.rstrip(), item.number, item.apart))
+                self.done.append(ListItem(source.rstrip(), item.number, item.needs_blank_line_before))
             case _:
                 self.done.append(Prose(source.rstrip()))
         self.lines, self.kind = [], ""
@@ -128,7 +128,7 @@ class MarkdownSplitter:
     @property
     def needs_blank_line_before(self) -> bool:
         """Whether an empty line goes before the open block."""
-        return self.kind != "item" or self._item.apart
+        return self.kind != "item" or self._item.needs_blank_line_before
 
     def _begin(self, line: str) -> None:
         if not line.strip():
@@ -159,13 +159,13 @@ class MarkdownSplitter:
         spaces = len(line) - len(line.lstrip(" "))
         self.done.append(CodeLine(line[min(spaces, indent) :]))
 
-    def _begin_item(self, line: str, item: re.Match[str], *, apart: bool = True) -> None:
+    def _begin_item(self, line: str, item: re.Match[str], *, needs_blank_line_before: bool = True) -> None:
         indent, marker, digits, delimiter, gap = item.groups()
         kind = delimiter or marker
         number = int(digits) if digits else None
         if self._marker == kind and self._item.number is not None:
             number = self._item.number + 1
-        self._item, self._marker = ListItem("", number, apart), kind
+        self._item, self._marker = ListItem("", number, needs_blank_line_before), kind
         spaces = len((gap or " ").expandtabs(4))
         self._content = len(indent) + len(marker) + (spaces if spaces <= 4 else 1)
         self.lines, self.kind = [line], "item"
@@ -177,7 +177,7 @@ class MarkdownSplitter:
             self.lines.append(line)
         elif (item := _ITEM.match(line)) and not _RULE.match(line):
             self.end()
-            self._begin_item(line, item, apart=blank_before)
+            self._begin_item(line, item, needs_blank_line_before=blank_before)
         elif blank_before or _interrupts(line, "item"):
             self._end_and_begin(line)
         else:

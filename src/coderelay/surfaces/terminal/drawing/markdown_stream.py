@@ -82,7 +82,7 @@ class MarkdownStream:
                 return ["", *drawn_block(block.source, width)]
             case ListItem():
                 drawn = drawn_block(block.source, width, block.number)
-                return ["", *drawn] if block.apart else drawn
+                return ["", *drawn] if block.needs_blank_line_before else drawn
 
 
 def _with_markup_closed(line: str) -> str:

@@ -20,7 +20,7 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import PromptId
 from coderelay.protocol.queries import ListAsks
 from coderelay.protocol.session_setting_values import Mode
-from coderelay.testing.scripted_external_agent import Says, Wonders, uses
+from coderelay.testing.scripted_external_agent import AsksQuestion, Says, uses
 from tests.blocking.scene import blocking_house, effect, effects, held, of_kind, steps
 from tests.house import ME, InHouse, story
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.quick
 
 COLOUR = "Which colour?"
 RED = Answers({COLOUR: "Red"})
-JOB = steps(Says("let me see"), Wonders(COLOUR), uses(effect("one")), Says("built"))
+JOB = steps(Says("let me see"), AsksQuestion(COLOUR), uses(effect("one")), Says("built"))
 AGENT_SAID = ["agent: let me see", "agent: Red", "agent: built"]
 
 
@@ -109,7 +109,7 @@ async def test_x12_a_stop_ends_a_turn_that_its_owner_has_left(tmp_path: Path) ->
 @story
 async def test_x24_the_owner_stays_while_people_are_asked_for_permission(tmp_path: Path) -> None:
     """That ask has no deadline, so its agent goes on waiting, and keeps its memory."""
-    async with blocking_house(tmp_path, steps(uses(effect("one"), wonders=COLOUR), Says("built"))) as coder:
+    async with blocking_house(tmp_path, steps(uses(effect("one"), question=COLOUR), Says("built"))) as coder:
         await begin(coder, "default")
         asks = await held(coder, 2)
         await coder.until(lambda event: isinstance(event, AskParked))
@@ -129,7 +129,7 @@ async def test_x24_the_owner_stays_while_a_call_beside_the_parked_question_runs(
     (tmp_path / "home" / "config.json").write_text(json.dumps({"batch": {"release": release}}))
     gate = tmp_path / "gate"
     slow = f"while [ ! -e {gate} ]; do sleep 0.01; done; {effect('slow')}"
-    async with blocking_house(tmp_path, steps(uses(slow, wonders=COLOUR), Says("built"))) as coder:
+    async with blocking_house(tmp_path, steps(uses(slow, question=COLOUR), Says("built"))) as coder:
         await begin(coder)
         (ask,) = await held(coder)
         await coder.until(lambda event: isinstance(event, AskParked))

@@ -22,7 +22,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import PromptId
 from coderelay.protocol.queries import ListAsks
-from coderelay.testing.scripted_external_agent import Fails, Says, Wonders, uses
+from coderelay.testing.scripted_external_agent import AsksQuestion, Fails, Says, uses
 from tests.blocking.scene import begin, blocking_house, effect, effects, held, of_kind, steps
 from tests.house import ME, story
 
@@ -97,7 +97,7 @@ async def test_x12_a_stop_ends_a_call_that_the_agent_runs(tmp_path: Path) -> Non
 
 @story
 async def test_x05_a_question_that_nobody_answers_in_time_is_denied(tmp_path: Path) -> None:
-    async with blocking_house(tmp_path, steps(Wonders("Which colour?"), Says("well"))) as coder:
+    async with blocking_house(tmp_path, steps(AsksQuestion("Which colour?"), Says("well"))) as coder:
         await coder.create("default", agent="blocking")
         await coder.host.send(
             SendPrompt(session=coder.session, prompt_id=PromptId("p"), text="go", by=ME, answer_within=1)
@@ -113,7 +113,7 @@ async def test_x05_a_question_that_nobody_answers_in_time_is_denied(tmp_path: Pa
 
 @story
 async def test_x37_an_answer_to_a_question_reaches_the_agent(tmp_path: Path) -> None:
-    async with blocking_house(tmp_path, steps(Wonders("Which colour?"))) as coder:
+    async with blocking_house(tmp_path, steps(AsksQuestion("Which colour?"))) as coder:
         await begin(coder)
         (ask,) = await held(coder)
         await coder.answer(ask, Answers({"Which colour?": "Red"}))
@@ -210,7 +210,7 @@ async def test_d18_an_agent_that_breaks_down_leaves_no_ask_open(tmp_path: Path) 
 
 @story
 async def test_c30_a_turn_whose_agent_did_not_ask_can_be_undone(tmp_path: Path) -> None:
-    job = steps(uses("echo new > made; echo changed > there", unasked=True), Says("done"))
+    job = steps(uses("echo new > made; echo changed > there", without_asking=True), Says("done"))
     async with blocking_house(tmp_path, job) as coder:
         subprocess.run(["git", "init", "-q", coder.folder], check=True)
         (coder.folder / "there").write_text("as it was\n")

@@ -184,7 +184,9 @@ async def test_a59_b56_c30_undo_and_clear_leave_kept_messages_alone(tmp_path: Pa
 @story
 async def test_b56_marks_are_on_the_events_themselves(tmp_path: Path) -> None:
     """A surface that joins in the middle draws from single events."""
-    async with blocking_house(tmp_path, steps(Uses(("true",), unasked=True), Says("done")), verbatim=True) as coder:
+    async with blocking_house(
+        tmp_path, steps(Uses(("true",), without_asking=True), Says("done")), verbatim=True
+    ) as coder:
         await begin(coder)
         await coder.ended()
         log = [each.event for each in await coder.events()]

@@ -41,7 +41,7 @@ from coderelay.session import turn_event_builder
 from coderelay.session.state import State
 from coderelay.store.open_store import open_owners
 from coderelay.store.store import Store
-from coderelay.testing.scripted_external_agent import BlockingAgent, Says, Step, Wonders, uses
+from coderelay.testing.scripted_external_agent import AsksQuestion, BlockingAgent, Says, Step, uses
 from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
@@ -180,7 +180,7 @@ def three_commands(prompt: str) -> list[Step]:
     """Three commands at the same time, then a fourth. The prompt `ask …` makes the agent ask a question first."""
     name = prompt.split()[-1]
     commands = [f"echo {name}{call} >> effects # {name}{call}" for call in "abcd"]
-    question = [Wonders("Which colour?")] if prompt.startswith("ask ") else []
+    question = [AsksQuestion("Which colour?")] if prompt.startswith("ask ") else []
     return [Says("let me see"), *question, uses(*commands[:3]), uses(commands[3]), Says(f"done {name}")]
 
 

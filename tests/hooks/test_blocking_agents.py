@@ -9,7 +9,7 @@ import pytest
 from coderelay.protocol.asks import Answers, Deny
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.events import CallEnded
-from coderelay.testing.scripted_external_agent import Says, Wonders, uses
+from coderelay.testing.scripted_external_agent import AsksQuestion, Says, uses
 from tests.blocking.scene import begin, blocking_house, effect, effects, held, of_kind, steps
 from tests.crash.journey import wait_until
 from tests.hooks.hook_scripts import configure, feedback, hook
@@ -25,7 +25,7 @@ async def test_a26_a_hook_hears_of_a_call_that_an_agent_made_itself(tmp_path: Pa
     heard = tmp_path / "heard"
     checker = program(tmp_path, f"cat >> {heard}; echo 'not tidy' >&2; exit 2\n")
     configure(tmp_path, hook("PostToolUse", checker, "bash"))
-    async with blocking_house(tmp_path, steps(uses(effect("one"), unasked=unasked), Says("done"))) as coder:
+    async with blocking_house(tmp_path, steps(uses(effect("one"), without_asking=unasked), Says("done"))) as coder:
         await coder.create("yolo", agent="blocking")
         await coder.prompt("go")
         assert (await coder.ended()).ending == "done"
@@ -39,7 +39,7 @@ async def test_a26_a_hook_hears_of_a_call_that_an_agent_made_itself(tmp_path: Pa
 async def test_a26_answers_denials_and_failures_of_an_agents_calls_are_not_looked_at(tmp_path: Path) -> None:
     heard = tmp_path / "heard"
     configure(tmp_path, hook("PostToolUse", f"cat >> {heard}"))
-    job = steps(Wonders("Which colour?"), uses("exit 1", unasked=True), uses(effect("one")))
+    job = steps(AsksQuestion("Which colour?"), uses("exit 1", without_asking=True), uses(effect("one")))
     async with blocking_house(tmp_path, job) as coder:
         await begin(coder)
         (question,) = await held(coder)
@@ -57,7 +57,7 @@ async def test_a26_a_stop_keeps_the_result_of_an_agents_call_and_ends_the_hook(
 ) -> None:
     begun = tmp_path / "begun"
     configure(tmp_path, hook("PostToolUse", program(tmp_path, f"touch {begun}; exec sleep 600\n")))
-    async with blocking_house(tmp_path, steps(uses(effect("one"), unasked=unasked))) as coder:
+    async with blocking_house(tmp_path, steps(uses(effect("one"), without_asking=unasked))) as coder:
         await coder.create("yolo", agent="blocking")
         await coder.prompt("go")
         await asyncio.to_thread(wait_until, begun.exists, list)

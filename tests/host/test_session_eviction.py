@@ -136,7 +136,7 @@ async def test_an_owner_is_looked_at_once_however_many_sessions_it_has(tmp_path:
         await write_log(store, session, [[created()], [prompt()], [claimed(number % 2 + 1), turn_started()]])
         attended.add(await records.load(session))
     assert sorted(map(str, attended.owners())) == ["owner-1", "owner-2"]
-    assert [each.session for each in attended.needing(OwnerId("owner-2"))] == ["s1", "s3"]
+    assert [each.session for each in attended.sessions_needing_owner(OwnerId("owner-2"))] == ["s1", "s3"]
     record = attended.sessions[SessionId("s3")]
     await write_log(store, record.session, [[claimed(7)]])
     await record.sync()

@@ -8,7 +8,7 @@ from coderelay.protocol.asks import Allow, Deny, DenyAndStop, OfferAsk, PlanDeci
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import AskAnswered, SessionConfigured, StopRequested
 from coderelay.protocol.ids import AskId
-from coderelay.session.history_undo_and_clear import leave_behind
+from coderelay.session.history_undo_and_clear import forget_origin_session
 from coderelay.session.next_action import AskModel, EndTurn, StartTurn, Wait, next_action
 from tests.session.ask_checks import BrokenPromise
 from tests.session.played_session import ANNE, Play
@@ -103,7 +103,7 @@ def test_a_fork_begins_without_what_was_accepted() -> None:
     play.answer_turn(Allow())
     play.claim("B")
     play.message()
-    leave_behind(play.state)
+    forget_origin_session(play.state)
     assert play.state.offers == {}
     play.prompt("more")
     assert isinstance(next_action(play.state), StartTurn)

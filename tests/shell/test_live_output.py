@@ -191,8 +191,8 @@ def test_neighbours_of_one_call_are_joined() -> None:
 async def test_a_command_that_is_over_at_once_is_not_shown_and_what_it_wrote_is_kept(tmp_path: Path) -> None:
     shown: list[OutputDelta] = []
     live = LiveCommandOutput(CallId("c"), str.upper, shown.append)
-    live.hear(b"h\xc3")
-    live.hear(b"\xbcte\n")
-    live.hear(b"")
+    live.add_output(b"h\xc3")
+    live.add_output(b"\xbcte\n")
+    live.add_output(b"")
     assert live.end() == "hüte"
     assert shown == []

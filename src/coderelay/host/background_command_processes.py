@@ -85,7 +85,7 @@ class SessionBackground:
         self._loaded = loaded
         self._all = all_of_them
         self._kept: dict[BackgroundId, _BackgroundProcess] = {}
-        loaded.watchers.add(self._obey)
+        loaded.watchers.add(self._apply_log)
 
     def runs_any(self) -> bool:
         unended = {each.id for each in background_command_events.running(self._loaded.state)}
@@ -136,9 +136,9 @@ class SessionBackground:
         for kept in self._kept.values():
             kept.stop(Gone())
         await asyncio.gather(*(each.stopping for each in self._kept.values() if each.stopping is not None))
-        self._obey(self._loaded.state)
+        self._apply_log(self._loaded.state)
         await asyncio.gather(*(each.telling for each in self._kept.values() if each.telling is not None))
-        self._loaded.watchers.discard(self._obey)
+        self._loaded.watchers.discard(self._apply_log)
 
     def _forget_the_oldest(self) -> None:
         known = self._loaded.state.background
@@ -163,7 +163,7 @@ class SessionBackground:
                 say("background command {number} is asked to stop, but has not done so yet", number=wanted)
             ) from error
 
-    def _obey(self, state: State) -> None:
+    def _apply_log(self, state: State) -> None:
         """Called whenever the log has moved: do with each command what the log says."""
         for number, kept in self._kept.items():
             command = state.background.get(number)

@@ -110,7 +110,7 @@ class ChildSessions:
                 )
             )
         loaded = await self._sessions.load(child)
-        await _until_it_rests(loaded)
+        await _wait_until_at_rest(loaded)
         outcome = await self._outcome(loaded, await _ending(loaded))
         if isinstance(outcome, Failed):
             raise ToolFailed(outcome.message)
@@ -122,7 +122,7 @@ class ChildSessions:
         with suppress(UnknownSession, TimeoutError):  # it was deleted, or its owner does not react in time
             await self._send(StopTurn(session=child, by=AGENT))
             async with asyncio.timeout(_STOP_SECONDS):
-                await _until_it_rests(loaded)
+                await _wait_until_at_rest(loaded)
         await self._end_commands(loaded)
 
     async def stop_open(self, parent: State) -> None:
@@ -198,7 +198,7 @@ def _on_behalf_of(parent: State) -> By:
     return By(who=people[0], via=AGENT.via) if len(people) == 1 else AGENT
 
 
-async def _until_it_rests(loaded: LoadedSession) -> None:
+async def _wait_until_at_rest(loaded: LoadedSession) -> None:
     while not is_at_rest(loaded.state):
         await loaded.moves(loaded.state.head, _POLL_SECONDS)
 

@@ -130,7 +130,7 @@ class Host:
         if isinstance(command, UndoTurn):
             return await self._undo(loaded, command)
         if isinstance(command, StopBackground):
-            return await self.context.backgrounds.carry_out(loaded, command)
+            return await self.context.background_commands.carry_out(loaded, command)
         if isinstance(command, WriteSnapshot):
             if not can_run.is_on_other_machine(decide.require(loaded.state), self.context):
                 await write_session_file(loaded, self.context.agents)
@@ -202,7 +202,7 @@ class Host:
                 await self._sessions.summary(query.session)
                 return list((await self.load(query.session)).state.queue)
             case ListBackground():
-                return await self.context.backgrounds.rows((await self.load(query.session)).state)
+                return await self.context.background_commands.rows((await self.load(query.session)).state)
             case SuggestTitle(session=str() as session, text=""):
                 summary = await self._sessions.summary(session)
                 return await self._answer_about_machine(SuggestTitle(session, text=summary.last_prompt))

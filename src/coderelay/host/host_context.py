@@ -57,7 +57,7 @@ class HostContext(Struct, frozen=True, dict=True):
         return Spending(self.sessions, self.folders)
 
     @cached_property
-    def backgrounds(self) -> "BackgroundCommands":
+    def background_commands(self) -> "BackgroundCommands":
         from coderelay.host.background_command_processes import (
             BackgroundCommands,  # imported late: most processes have none
         )
@@ -66,11 +66,11 @@ class HostContext(Struct, frozen=True, dict=True):
 
     def runs_background(self, session: SessionId) -> bool:
         """Whether background commands of a session run in this process."""
-        return "backgrounds" in vars(self) and self.backgrounds.runs_any(session)
+        return "background_commands" in vars(self) and self.background_commands.runs_any(session)
 
     async def close(self) -> None:
-        if "backgrounds" in vars(self):
-            await self.backgrounds.close()
+        if "background_commands" in vars(self):
+            await self.background_commands.close()
         for agent in self.agents.values():
             await agent.close()
         await self.takeover.close()

@@ -30,13 +30,13 @@ class LiveCommandOutput:
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._timer: asyncio.TimerHandle | None = None
 
-    def hear(self, chunk: bytes) -> None:
+    def add_output(self, chunk: bytes) -> None:
         if not chunk:
             return
         self._kept.add(chunk)
         self._fresh += chunk
         if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(SECONDS, self._tell)
+            self._timer = asyncio.get_running_loop().call_later(SECONDS, self._show_collected)
 
     def end(self) -> str:
         """Stop showing. Returns what the command had written, with the middle left out if it is long."""
@@ -44,7 +44,7 @@ class LiveCommandOutput:
             self._timer.cancel()
         return self._kept.text()[0].rstrip("\n")
 
-    def _tell(self) -> None:
+    def _show_collected(self) -> None:
         self._timer = None
         left_out = len(self._fresh) > _AT_ONCE
         text = self._decoder.decode(self._fresh[-_AT_ONCE:])

@@ -33,7 +33,7 @@ class PersonShell:
 
     async def _effect(self, turn: AgentTurn, call: Call) -> Finished | Failed:
         command, cwd = turn.state.calls[call.id].judged.need.command, turn.settings.cwd
-        env = own_environment(os.environ)  # without variables learned from other programs' files
+        env = own_environment(os.environ)  # without variables imported from other programs' files
         shell = find_program("bash", env.get("PATH", ""), ()) or "/bin/bash"
         try:
             ended = await self._context.processes.run(

@@ -47,7 +47,7 @@ class SessionOwnership:
     async def me(self) -> OwnerId:
         return await self._owners.me()
 
-    async def beat(self) -> None:
+    async def send_heartbeat(self) -> None:
         await self._owners.send_heartbeat()
 
     async def may_take_over(self, owner: OwnerId | None) -> bool:
@@ -59,7 +59,7 @@ class SessionOwnership:
         if isinstance(seen, Dead):
             self._watched.pop(owner, None)
             return True
-        return self._stood_still(owner, seen.counter)
+        return self._has_hung_long_enough(owner, seen.counter)
 
     async def is_owned_elsewhere(self, owner: OwnerId) -> bool:
         """Whether the owner is another process, and alive."""
@@ -68,7 +68,7 @@ class SessionOwnership:
     async def close(self) -> None:
         await self._owners.close()
 
-    def _stood_still(self, owner: OwnerId, counter: int) -> bool:
+    def _has_hung_long_enough(self, owner: OwnerId, counter: int) -> bool:
         now = self._clock()
         watched = self._watched.get(owner)
         if watched is None:

@@ -81,7 +81,7 @@ class Worker:
         """Claim the session if it needs an owner and we may be that; returns the epoch of the claim as it was
         written, since the state may have moved on to another owner's."""
         await self._loaded.sync()
-        await self._give_way()
+        await self._wait_for_preferred_owner()
         while needs_owner(self._loaded.state):
             owner = self._loaded.state.owner
             if self._is_elsewhere and not may_claim(self._loaded.state, self._context):
@@ -111,7 +111,7 @@ class Worker:
     def _is_elsewhere(self) -> bool:
         return is_on_other_machine(self._loaded.state.settings, self._context)
 
-    async def _give_way(self) -> None:
+    async def _wait_for_preferred_owner(self) -> None:
         """Let other processes claim first: after an answer, the previous owner has precedence if it still attends the
         session, then the process in which the answer was given, then any other."""
         state = self._loaded.state
@@ -139,7 +139,7 @@ class Worker:
     async def _gone(self) -> list[BackgroundId]:
         """The background commands that are over because the processes that ran them are dead."""
         running = background_command_events.running(self._loaded.state)
-        return [each.id for each in running if await self._context.backgrounds.is_gone(each)]
+        return [each.id for each in running if await self._context.background_commands.is_gone(each)]
 
     def _decide_claim(
         self,
@@ -263,7 +263,7 @@ class Worker:
             if state.turn is None or state.owner != me:
                 return []
             ending, text = _ending(next_action(state), error and self._context.secrets.hide(error))
-            never_run, mine = turn.never_run(), state.is_blocking
+            never_run, mine = turn.started_but_not_run(), state.is_blocking
             return turn_event_builder.close_turn(
                 state, ending, now=now(), error=text, tree=tree, mine=mine, never_run=never_run
             )

@@ -43,7 +43,7 @@ class SupervisedSessions:
         """The owners of the sessions that need one; None if some need one and have none."""
         return list(self._needing)
 
-    def needing(self, owner: OwnerId | None) -> list[LoadedSession]:
+    def sessions_needing_owner(self, owner: OwnerId | None) -> list[LoadedSession]:
         """The sessions of this owner that need one."""
         return list(self._needing.get(owner, {}).values())
 

@@ -71,7 +71,7 @@ class AgentTurn:
         return next_action(self.state) if self._is_mine(self.state) else Wait()
 
     def background(self) -> "SessionBackground":
-        self._background = self._context.backgrounds.of(self._loaded)
+        self._background = self._context.background_commands.of(self._loaded)
         return self._background
 
     async def give_task(self, call: CallId, description: str, prompt: str, subagent: str = "") -> Finished:
@@ -90,7 +90,7 @@ class AgentTurn:
                 await asyncio.shield(children.stop(child))
             raise
 
-    def left_at_work(self, call: CallId) -> bool:
+    def is_left_to_child_session(self, call: CallId) -> bool:
         """Whether the call has opened a child session that nobody wants to end."""
         return call in self._tasks and not self.is_stopped
 
@@ -130,7 +130,7 @@ class AgentTurn:
         from coderelay.host.live_command_output import LiveCommandOutput  # imported late: most turns run no command
 
         self._listening[call] = LiveCommandOutput(call, self._context.secrets.hide, self.show)
-        return self._listening[call].hear
+        return self._listening[call].add_output
 
     def end_listening(self, call: CallId) -> str:
         """Returns what the command of a call has written; nothing more of it is shown live."""
@@ -263,7 +263,7 @@ class AgentTurn:
         if taken is not None:
             await self._write(lambda state: [taken])
 
-    def never_run(self) -> set[CallId]:
+    def started_but_not_run(self) -> set[CallId]:
         """The calls that were started in the log under this claim, but never handed to their tools, because the agent
         was stopped in between."""
         mine = (each.call.id for each in self.state.open_calls() if each.started_epoch == self.epoch)
@@ -374,7 +374,7 @@ class _Running:
         except MustAsk as must_ask:
             self.outcome = must_ask
         except asyncio.CancelledError:
-            self.left_at_work = self._turn.left_at_work(self.call.id)
+            self.left_at_work = self._turn.is_left_to_child_session(self.call.id)
             if self._turn.is_stopped:
                 self.outcome = Stopped(started=True, output=self._turn.end_listening(self.call.id))
             raise

@@ -48,7 +48,7 @@ class ExternalAgentTurn(AgentTurn):
         await self._until(lambda state: state.asks[ask].decision is not None)
         return isinstance(self.state.asks[ask].decision, Allow)
 
-    def never_run(self) -> set[CallId]:
+    def started_but_not_run(self) -> set[CallId]:
         """Always empty: this process cannot know whether the agent has begun a call that was allowed."""
         return set()
 

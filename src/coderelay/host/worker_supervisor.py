@@ -195,7 +195,7 @@ class WorkerSupervisor:
                 self._forget_if_done(loaded)
         if self._workers and now - poll.heartbeat_at >= _HEARTBEAT_SECONDS:
             poll.heartbeat_at = now
-            await self._context.takeover.beat()
+            await self._context.takeover.send_heartbeat()
 
     async def _read_on(self, poll: "_PollState") -> None:
         """Read what other processes appended. What is newly followed may have moved before the cursor was taken, so
@@ -251,10 +251,10 @@ class WorkerSupervisor:
             try:
                 is_free = await self._context.takeover.may_take_over(owner)
             except StoreFailed as error:
-                for loaded in self._supervised.needing(owner):
+                for loaded in self._supervised.sessions_needing_owner(owner):
                     loaded.fail(error)
                 continue
-            for loaded in self._supervised.needing(owner) if is_free else ():
+            for loaded in self._supervised.sessions_needing_owner(owner) if is_free else ():
                 if loaded.session not in self._workers and now >= self._retry_at.get(loaded.session, 0.0):
                     self._wake_if_possible(loaded, now)
 

@@ -59,7 +59,7 @@ def background_topic(background: BackgroundId) -> str:
     return f"background:{background}"
 
 
-def over_topic(background: BackgroundId) -> str:
+def end_topic(background: BackgroundId) -> str:
     """The note topic which says that the model knows of its end."""
     return f"background:{background}:over"
 

@@ -115,7 +115,7 @@ def record_end(state: State, call: Call, need: Need, outcome: Outcome, ms: int =
     withdrawn = _withdraw(state, [known])
     if isinstance(outcome, Finished) and not _open_turn(state).stop_requested:
         return [*withdrawn, _started(known), _ended(known, outcome, ms)]  # it ran, whoever allowed it
-    return [*withdrawn, _ended(known, _given_up(known))]
+    return [*withdrawn, _ended(known, _outcome_of_abandoned_call(known))]
 
 
 def may_be_left(state: State, *, together: bool) -> bool:
@@ -140,17 +140,19 @@ def park(state: State) -> list[AnyEvent]:
 def end_open_calls(state: State) -> list[AnyEvent]:
     """End the calls whose agent ends its turn without having told how they ended, and withdraw its asks."""
     left = state.open_calls()
-    ends = [Unknown() if each.started_epoch is not None else _given_up(each) for each in left]
+    ends = [Unknown() if each.started_epoch is not None else _outcome_of_abandoned_call(each) for each in left]
     return [*_withdraw(state, left), *(_ended(each, end) for each, end in zip(left, ends, strict=True))]
 
 
 def end_orphaned_calls(state: State, ends: Mapping[CallId, Outcome], rejudge: Rejudge | None) -> list[AnyEvent]:
     """End the calls that a dead owner left open. Their asks are all answered. A call that was allowed and never
     started may be made again by the agent, which then needs no other answer."""
-    return [_ended(each, _left_as(state, each, ends, rejudge)) for each in state.open_calls()]
+    return [_ended(each, _outcome_after_owner_died(state, each, ends, rejudge)) for each in state.open_calls()]
 
 
-def _left_as(state: State, call: CallState, ends: Mapping[CallId, Outcome], rejudge: Rejudge | None) -> Outcome:
+def _outcome_after_owner_died(
+    state: State, call: CallState, ends: Mapping[CallId, Outcome], rejudge: Rejudge | None
+) -> Outcome:
     if call.started_epoch is not None:
         return ends.get(call.call.id, Unknown())
     if (outcome := outcome_without_running(call)) is not None:
@@ -211,7 +213,7 @@ def _refused(call: CallState) -> Outcome | None:
     return outcome if isinstance(outcome, Denied | Failed) else None
 
 
-def _given_up(call: CallState) -> Outcome:
+def _outcome_of_abandoned_call(call: CallState) -> Outcome:
     """The outcome of a call that the agent has given up."""
     undecided = call.judged.verdict == "ask" and call.answer is None
     return Denied(WITHDRAWN) if undecided else _refused(call) or Denied(WITHDRAWN)

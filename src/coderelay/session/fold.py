@@ -53,9 +53,9 @@ from coderelay.protocol.message_content import text_of
 from coderelay.protocol.translatable import with_template
 from coderelay.protocol.usage_and_cost import Usage, plus
 from coderelay.session import prompt_queue, verbatim_agent_messages
-from coderelay.session.background_command_events import over_topic
-from coderelay.session.history_undo_and_clear import clear, leave_behind, see, undo
-from coderelay.session.settings_change_timing import first_settings, joined, new_values, without
+from coderelay.session.background_command_events import end_topic
+from coderelay.session.history_undo_and_clear import clear, forget_origin_session, note_seen_files, undo
+from coderelay.session.settings_change_timing import first_settings, joined, new_values, remaining_pending
 from coderelay.session.state import (
     AskState,
     BackgroundCommand,
@@ -152,11 +152,11 @@ def apply(state: State, recorded: Recorded) -> None:
         case SessionMoved() as event:
             _move(state, event)
         case SessionForked():
-            leave_behind(state)
+            forget_origin_session(state)
         case AgentAttached() as event:
             _attach(state, event)
         case MessageKept() as event:
-            verbatim_agent_messages.see(state, event)
+            verbatim_agent_messages.note_contained_events(state, event)
         case SessionDeleted():
             _delete(state)
         case PartialsKept() as event:
@@ -184,7 +184,7 @@ def _compact(state: State, event: HistoryCompacted) -> None:
     """Replace the beginning of the history by a summary. What the model was told and has seen went with it, so it
     must be told again, except for the ends of background commands that it knew."""
     for command in state.background.values():
-        command.old = command.old or over_topic(command.id) in state.told
+        command.old = command.old or end_topic(command.id) in state.told
     state.history = [event, *state.history[event.dropped :]]
     state.told.clear()
     state.seen.clear()
@@ -311,7 +311,7 @@ def _end_call(state: State, event: CallEnded, at: int) -> None:
     if call is not None:
         call.outcome = event.outcome
     if isinstance(event.outcome, Finished):
-        see(state, event.outcome)
+        note_seen_files(state, event.outcome)
         if state.turn is not None:
             state.turn.skill = event.outcome.skill or state.turn.skill
         if event.outcome.background is not None:
@@ -355,7 +355,7 @@ def _configure(state: State, event: SessionConfigured) -> None:
     if event.next_turn and state.turn is not None:
         state.pending = joined(state.pending, event)
         return
-    state.pending = without(state.pending, event)
+    state.pending = remaining_pending(state.pending, event)
     _change(state, state.settings, event)
 
 

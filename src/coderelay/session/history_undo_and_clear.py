@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.events import HistoryCompacted, MessageAdded, TurnUndone
 from coderelay.protocol.ids import SessionId, TurnId
-from coderelay.session.background_command_events import background_topic, over_topic
+from coderelay.session.background_command_events import background_topic, end_topic
 from coderelay.session.state import Entry, State, calls_of
 
 
@@ -19,7 +19,7 @@ def undo(state: State, event: TurnUndone) -> None:
             state.calls[call.id].forgotten = True
     if places:
         del state.history[places[0] :]
-        _know_again(state)
+        _rebuild_known_files_and_notes(state)
     state.context_tokens = 0
 
 
@@ -41,7 +41,7 @@ def clear(state: State, session: SessionId) -> None:
     state.context_tokens = 0
 
 
-def leave_behind(state: State) -> None:
+def forget_origin_session(state: State) -> None:
     """Forget what belongs to the session that this one was forked from, and keep what the model knows."""
     state.past.clear()
     state.background.clear()
@@ -50,7 +50,7 @@ def leave_behind(state: State) -> None:
     state.cost = None
 
 
-def _know_again(state: State) -> None:
+def _rebuild_known_files_and_notes(state: State) -> None:
     """Rebuild what the model was told and has seen from the history that is left."""
     state.told, state.seen = {}, {}
     for entry in state.history:
@@ -59,14 +59,14 @@ def _know_again(state: State) -> None:
         for call in calls_of(entry):
             outcome = state.calls[call.id].outcome
             if isinstance(outcome, Finished):
-                see(state, outcome)
+                note_seen_files(state, outcome)
 
 
 def _is_of(entry: Entry, turn_id: TurnId) -> bool:
     return not isinstance(entry, HistoryCompacted) and entry.turn_id == turn_id
 
 
-def see(state: State, outcome: Finished) -> None:
+def note_seen_files(state: State, outcome: Finished) -> None:
     for seen in outcome.seen:
         state.seen.pop(seen.path, None)  # so that the files seen last come last
         state.seen[seen.path] = seen.mark
@@ -74,4 +74,4 @@ def see(state: State, outcome: Finished) -> None:
     if outcome.background is not None:
         state.told[background_topic(outcome.background)] = ""
     if outcome.over is not None:
-        state.told[over_topic(outcome.over)] = ""
+        state.told[end_topic(outcome.over)] = ""

@@ -68,7 +68,7 @@ def configure(state: State, command: ConfigureSession, facts: Facts) -> list[Any
     _check_folder(state, settings, command)
     agent_session_id = _id_of_agent(state, command.agent, facts)
     if state.turn is None or command.when == "now":
-        changes = _news(wanted, settings, None if state.pending is None else values(state.pending))
+        changes = _changed_values(wanted, settings, None if state.pending is None else values(state.pending))
         return _written(command, changes, agent_session_id)
     at_once = _tightened(settings, wanted, facts)
     waiting = values(state.pending) if state.pending is not None else {}
@@ -96,7 +96,7 @@ def joined(earlier: SessionConfigured | None, later: SessionConfigured) -> Sessi
     return later if earlier is None else replace(later, **(values(earlier) | values(later)))
 
 
-def without(pending: SessionConfigured | None, done: SessionConfigured) -> SessionConfigured | None:
+def remaining_pending(pending: SessionConfigured | None, done: SessionConfigured) -> SessionConfigured | None:
     """The pending settings that remain after a change that counts at once: it replaces the pending value of the same
     setting."""
     if pending is None:
@@ -114,7 +114,9 @@ def _check_folder(state: State, settings: SessionSettings, command: ConfigureSes
         raise BadInput("a turn is running in this folder; the folder can change from the next turn on")
 
 
-def _news(wanted: dict[str, Any], settings: SessionSettings, waiting: dict[str, Any] | None) -> dict[str, Any]:
+def _changed_values(
+    wanted: dict[str, Any], settings: SessionSettings, waiting: dict[str, Any] | None
+) -> dict[str, Any]:
     return {
         name: value
         for name, value in wanted.items()

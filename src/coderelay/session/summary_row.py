@@ -35,7 +35,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.projected_rows import Phase, Summary, day_of, title_from
 from coderelay.protocol.usage_and_cost import Usage, plus
-from coderelay.session.settings_change_timing import joined, new_values, without
+from coderelay.session.settings_change_timing import joined, new_values, remaining_pending
 
 _PROMPT_CHARS = 2000
 
@@ -160,7 +160,7 @@ def _created(event: SessionCreated, recorded: Recorded) -> Summary:
 def _configured(row: Summary, event: SessionConfigured) -> Summary:
     if event.next_turn and row.turn_open:
         return replace(row, pending=joined(row.pending, event))
-    return replace(_changed(row, event), pending=without(row.pending, event))
+    return replace(_changed(row, event), pending=remaining_pending(row.pending, event))
 
 
 _NOT_SHOWN = ("preset", "instructions")

@@ -132,7 +132,7 @@ def after_message(
         if not final or turn.stop_requested:
             return [message]
         steps = turn.steps + (message.author == "model")
-        if prolonged := prolong(turn, why_go_on, steps):
+        if prolonged := keep_turn_open(turn, why_go_on, steps):
             return [message, *prolonged]
         left = external_agent_calls.end_open_calls(state) if state.is_blocking else []
         if message.author == "workflow":
@@ -161,7 +161,7 @@ def after_message(
     return [message, opened, *_go_on(calls)]
 
 
-def prolong(turn: OpenTurn, why_go_on: str, steps: int) -> list[AnyEvent]:
+def keep_turn_open(turn: OpenTurn, why_go_on: str, steps: int) -> list[AnyEvent]:
     """Keep the turn open because of hooks: once in a turn, and only if there is a step left to go on with."""
     if not why_go_on or turn.prolonged or turn.stop_requested or steps >= turn.started.max_steps:
         return []
@@ -171,7 +171,7 @@ def prolong(turn: OpenTurn, why_go_on: str, steps: int) -> list[AnyEvent]:
 def finish(state: State, *, now: int, tree: str = "", why_go_on: str = "") -> list[AnyEvent]:
     """End a turn that has nothing left to do, unless hooks object."""
     turn = _open_turn(state)
-    if prolonged := prolong(turn, why_go_on, turn.steps):
+    if prolonged := keep_turn_open(turn, why_go_on, turn.steps):
         return prolonged
     own = (each for each in state.history if isinstance(each, MessageAdded) and each.turn_id == turn.started.turn_id)
     last = next((each for each in reversed([*own]) if each.to_check), None)

@@ -32,7 +32,7 @@ def keep(state: State, messages: Sequence[MessageKept]) -> list[AnyEvent]:
     return fresh
 
 
-def see(state: State, event: MessageKept) -> None:
+def note_contained_events(state: State, event: MessageKept) -> None:
     """Remember which events a message contains, until the turn ends."""
     if state.turn is None:
         return

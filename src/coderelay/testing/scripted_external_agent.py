@@ -2,10 +2,10 @@
 
     agent = BlockingAgent(lambda prompt: [Says("let me see"), Uses("make", "make test"), Says("built")])
 
-It runs its commands itself, those of one `Uses` at the same time, and asks before each, except for what is `unasked`.
-It says what hooks have to say about a command.
-When another process carries its turn on, it takes the log for its own memory: what it said and what may have run is
-not repeated, and what was allowed or answered and never reached it is asked about again.
+It runs its commands itself, those of one `Uses` at the same time, and asks before each, except for what it does
+`without_asking`. It says what hooks have to say about a command. When another process carries its turn on, it takes
+the log for its own memory: what it said and what may have run is not repeated, and what was allowed or answered and
+never reached it is asked about again.
 """
 
 import asyncio
@@ -31,14 +31,14 @@ class Says(Struct, frozen=True):
 
 
 class Uses(Struct, frozen=True):
-    """The agent runs commands, and puts a question to the person at the same time if it `wonders`."""
+    """The agent runs commands, and puts a question to the person at the same time if it has a `question`."""
 
     commands: tuple[str, ...]
-    unasked: bool = False
-    wonders: str = ""
+    without_asking: bool = False
+    question: str = ""
 
 
-class Wonders(Struct, frozen=True):
+class AsksQuestion(Struct, frozen=True):
     """The agent puts a question to the person, and says the answer."""
 
     question: str
@@ -63,18 +63,19 @@ class Fails(Struct, frozen=True):
     message: str
 
 
-Step = Says | Uses | Wonders | Attaches | Emits | Fails
+Step = Says | Uses | AsksQuestion | Attaches | Emits | Fails
 Script = Callable[[str], Sequence[Step]]
-Arrow = Literal["agent.asked", "agent.told", "agent.ran"]
+KillPoint = Literal["agent.asked", "agent.told", "agent.ran"]
 
 
-def uses(*commands: str, unasked: bool = False, wonders: str = "") -> Uses:
-    return Uses(commands, unasked, wonders)
+def uses(*commands: str, without_asking: bool = False, question: str = "") -> Uses:
+    return Uses(commands, without_asking, question)
 
 
 class BlockingAgent:
-    """`reached` is called before the agent asks about a command, when it is told the answer, and when the command has
-    run: tests kill the process there. With `verbatim`, the agent has a program whose messages it hands in."""
+    """`on_kill_point` is called before the agent asks about a command, when it is told the answer, and when the
+    command has run: tests kill the process there. With `verbatim`, the agent has a program whose messages it hands
+    in."""
 
     name = "blocking"
     runs_own_loop = True
@@ -82,7 +83,7 @@ class BlockingAgent:
     def __init__(
         self,
         script: Script,
-        reached: Callable[[Arrow], None] = lambda arrow: None,
+        on_kill_point: Callable[[KillPoint], None] = lambda arrow: None,
         *,
         has_own_session_ids: bool = False,
         verbatim: bool = False,
@@ -90,7 +91,7 @@ class BlockingAgent:
         self._script = script
         self.has_own_session_ids = has_own_session_ids
         self.stores_raw_messages = verbatim
-        self._reached = reached
+        self._on_kill_point = on_kill_point
 
     def cannot_run(self, settings: SessionSettings) -> str | None:
         return None
@@ -117,10 +118,10 @@ class BlockingAgent:
                     async with asyncio.TaskGroup() as group:
                         for command in commands:
                             if not memory.has_handled(command):
-                                group.create_task(self._use(turn, program, command, asks=not step.unasked))
-                        if step.wonders and not memory.has_handled(step.wonders):
-                            group.create_task(self._ask_question(turn, program, step.wonders))
-                case Wonders(question):
+                                group.create_task(self._use(turn, program, command, asks=not step.without_asking))
+                        if step.question and not memory.has_handled(step.question):
+                            group.create_task(self._ask_question(turn, program, step.question))
+                case AsksQuestion(question):
                     if not memory.has_handled(question):
                         await self._ask_question(turn, program, question)
                 case Attaches(agent_session_id):
@@ -148,13 +149,13 @@ class BlockingAgent:
         need = Need(tool="bash", kind="command", title=command, command=command)
         await program.call(call)
         if asks:
-            self._reached("agent.asked")
+            self._on_kill_point("agent.asked")
             decision = await turn.ask(call, need)
-            self._reached("agent.told")
+            self._on_kill_point("agent.told")
             if isinstance(decision, Deny | DenyAndStop):
                 return
         outcome = await _run(command, turn.settings.cwd)
-        self._reached("agent.ran")
+        self._on_kill_point("agent.ran")
         await program.result(call, outcome.output if isinstance(outcome, Finished) else "it failed")
         if told := await turn.heard(call, need, outcome):
             await _say(turn, program, told)

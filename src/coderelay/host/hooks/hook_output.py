@@ -68,8 +68,8 @@ def parse_hook_output(exit_code: int, output: str, errors: str) -> HookOutput:
     text = output.removeprefix("\ufeff").strip()
     objects, unread = _objects(text)
     if text.startswith("{") and not unread and len(objects) == 1 and objects[0][1] == len(text):
-        return _meaning(objects[0][0])
-    meanings = [_meaning(each) for each, _ in objects]
+        return _parse_json_output(objects[0][0])
+    meanings = [_parse_json_output(each) for each, _ in objects]
     for verdict in ("deny", "ask"):
         for each in meanings:
             if each.verdict == verdict:
@@ -97,7 +97,7 @@ def _objects(text: str) -> tuple[list[tuple[dict[str, Any], int]], str]:
     return found, unread
 
 
-def _meaning(said: dict[str, Any]) -> HookOutput:
+def _parse_json_output(said: dict[str, Any]) -> HookOutput:
     odd: list[str] = []
 
     def read(value: Any, kind: type[T], name: str) -> T | None:

@@ -17,7 +17,7 @@ from coderelay.protocol.modes import mode_spec
 from coderelay.protocol.query_results import Item, SkillShown, SubagentShown
 from coderelay.protocol.session_setting_values import Mode
 from coderelay.protocol.tool_specs import first_sentence
-from coderelay.session.background_command_events import background_topic, over_topic, status_text
+from coderelay.session.background_command_events import background_topic, end_topic, status_text
 from coderelay.session.state import BackgroundCommand, State, is_list, items_of, last_list
 from coderelay.workspace.files.confined_files import ConfinedFiles
 from coderelay.workspace.trees.repository_root_and_branch import branch_in, root_of
@@ -105,7 +105,7 @@ def background_notes(state: State) -> list[Note]:
 
 
 def _topic(command: BackgroundCommand) -> str:
-    return background_topic(command.id) if command.end is None else over_topic(command.id)
+    return background_topic(command.id) if command.end is None else end_topic(command.id)
 
 
 def change_notes(seen: Mapping[str, str], disk: ConfinedFiles) -> list[Note]:

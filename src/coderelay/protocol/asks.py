@@ -11,7 +11,7 @@ with buttons.
 
 An ask about a call is opened in `host/ask_about_call`, the ask about money in `host/spending_limits`, the ask about
 what a client offers in `host/resources_lent_by_clients`, the ask about the plan of a turn that ended in
-`session/turn_progress_events`.
+`session/turn_event_builder`.
 """
 
 from typing import Any, ClassVar, Literal

@@ -53,7 +53,7 @@ FROM owner WHERE id = %s
 
 
 class PostgresOwners:
-    """Owners on many machines; `Owners` in store/owner_liveness.py is the contract."""
+    """Owners on many machines; `Owners` in store/owner_liveness_interface.py is the contract."""
 
     def __init__(self, url: str, *, patience_seconds: float = PATIENCE_SECONDS) -> None:
         self._server = PostgresServer(url, patience_seconds)

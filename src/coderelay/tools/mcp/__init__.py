@@ -6,7 +6,7 @@ restarting_server  one of them: started when it is needed, restarted after it di
 client             the requests to one running server, through the peer of `wire`
 protocol_types     the types of the protocol, and the check of parameter schemas
 server_transport_interface   the carrier of messages: `stdio_transport` to a child process, `http_transport` to a URL
-mcp_tool           one tool of a server as the agent has it, and its results; `tool_names` makes its name
+mcp_tool           one tool of a server as the agent has it, its name, and its results
 server_status_and_prompt_text     servers, prompts and resources as people see them
-server_settings_interface    the configuration of a server
+server_settings    the configuration of a server
 """

@@ -23,7 +23,7 @@ import msgspec
 
 from coderelay import cli
 from coderelay.cli import answer, asks, resume, sessions  # from here on, what the programs would load late
-from coderelay.cli.startup import prompt_before_app, run_full_repl
+from coderelay.cli.startup import run_full_repl, show_prompt_while_loading
 from coderelay.config import edit_config
 from coderelay.config.detect import model_detection
 from coderelay.host import git_turn_snapshots, live_command_output
@@ -51,7 +51,7 @@ LOADED_EARLY = (
     *(model, postgres_store, headless),
     *(allow_rule_matching, build_tools, command_verdict, deny_and_ask_rule_matching, approximate_bash_words),
     *(bubblewrap, sandlock_policy, session_sandbox, snapshots),
-    *(prompt_before_app, run_full_repl, picker, plain_repl, syntax_highlighting, diffs, markdown_stream),
+    *(show_prompt_while_loading, run_full_repl, picker, plain_repl, syntax_highlighting, diffs, markdown_stream),
 )
 PROGRAMS: dict[str, Callable[[], object]] = {
     "coder": cli.run,

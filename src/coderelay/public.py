@@ -19,7 +19,7 @@ from coderelay.client.ask_view import parse_answer
 from coderelay.client.client import Capabilities, Client, Lent
 from coderelay.client.follow_with_subagents import follow_family
 from coderelay.config.detect.model_detection import detect
-from coderelay.config.detect.other_agents import import_variables
+from coderelay.config.detect.other_agents_and_their_settings import import_variables
 from coderelay.config.loaded_config import load
 from coderelay.host.host import Host
 from coderelay.protocol.asks import By, Decision

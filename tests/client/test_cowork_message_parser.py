@@ -13,7 +13,7 @@ from coderelay.protocol.ids import MessageId, SessionId, TurnId
 from coderelay.surfaces.headless.exit_codes import RunState
 from coderelay.surfaces.headless.json_output import JsonOutput
 from coderelay.surfaces.headless.json_result_message import RunResult
-from coderelay.surfaces.headless.text_output import ProgressLines
+from coderelay.surfaces.headless.text_output_and_progress import ProgressLines
 
 pytestmark = pytest.mark.quick
 

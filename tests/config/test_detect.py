@@ -10,7 +10,7 @@ import pytest
 from msgspec import Struct
 
 from coderelay.config.detect.model_detection import DetectedModel, detect
-from coderelay.config.detect.other_agents import ImportedVariables
+from coderelay.config.detect.other_agents_and_their_settings import ImportedVariables
 from coderelay.config.loaded_config import Config
 from coderelay.models.local.installed_weights_registry import Weights, WeightsFolder
 from coderelay.models.providers import KNOWN, ProviderSettings

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coderelay.config.detect.other_agents import CLAUDE, IFLOW, ImportedVariables, import_variables
+from coderelay.config.detect.other_agents_and_their_settings import CLAUDE, IFLOW, ImportedVariables, import_variables
 
 KEY = "sk-very-secret-0123456789"
 

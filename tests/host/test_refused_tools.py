@@ -2,7 +2,7 @@
 
 import pytest
 
-from coderelay.client.builtin_tool_specs import tool_specs
+from coderelay.client.builtin_tool_specs_loader import tool_specs
 from coderelay.host.tool_list_intersection import tools_in_both
 
 

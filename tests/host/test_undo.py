@@ -12,7 +12,7 @@ import pytest
 
 from coderelay.app import App
 from coderelay.config.loaded_config import Config
-from coderelay.host import session_worker, snapshot_timing, turn_lent_to_agent
+from coderelay.host import file_snapshot_timing, session_worker, turn_lent_to_agent
 from coderelay.host.git_turn_snapshots import GitTurnFiles
 from coderelay.host.turn_snapshots_interface import TurnSnapshots
 from coderelay.protocol.asks import Ask, By, Deny, DenyAndStop
@@ -650,7 +650,7 @@ async def test_x15_what_the_person_changes_before_they_deny_the_rest_is_theirs(t
 async def test_a_large_repository_is_read_while_the_model_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(snapshot_timing, "_LARGE_INDEX", 0)
+    monkeypatch.setattr(file_snapshot_timing, "_LARGE_INDEX", 0)
     repository(tmp_path)
     async with house(tmp_path, script(hangs(says("one two"), 1))) as coder:
         await coder.prompt("go")

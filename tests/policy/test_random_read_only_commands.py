@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
+from coderelay.policy.shell.programs.command_folders_and_not_read_only import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.file_readers import FILE_READERS
 from coderelay.policy.shell.programs.git import SUBCOMMANDS
 from coderelay.policy.shell.programs.harmless_option_check import Options

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from coderelay.host.ask_queries import open_asks
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.projected_rows import Summary
-from coderelay.session.open_asks_from_tail import open_asks
 from coderelay.session.state import State
 
 

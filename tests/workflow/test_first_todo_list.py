@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coderelay.agents.native.turn_steps import may_be_complex
-from coderelay.agents.native.workflow.initial_todos import first_list
 from coderelay.agents.native.workflow.prompt_complexity import why_complex
+from coderelay.agents.native.workflow.todos_from_prompt import first_list
 from coderelay.protocol.commands import UndoTurn
 from coderelay.protocol.queries import ListTodos
 from coderelay.protocol.query_results import Item

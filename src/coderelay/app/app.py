@@ -16,7 +16,7 @@ from coderelay.agents.native.native_settings import NativeSettings, Verification
 from coderelay.app.configured_and_lent_mcp_servers import ConfiguredAndLentServers
 from coderelay.app.machine_query_sources import ThisMachine
 from coderelay.client.views.cowork_messages import SessionRows
-from coderelay.config.detect.other_agents import agents_on_path
+from coderelay.config.detect.other_agents_and_their_settings import agents_on_path
 from coderelay.config.loaded_config import Config, CurrentConfig, language_of
 from coderelay.config.settings import AgentConfig, Settings
 from coderelay.host.cross_process_live_relay import LiveRelay
@@ -24,7 +24,7 @@ from coderelay.host.folder_config import FolderConfigs
 from coderelay.host.host import Host
 from coderelay.host.host_context import HostContext
 from coderelay.host.loaded_session_cache import LoadedSessionCache
-from coderelay.host.mcp_servers_interface import Servers
+from coderelay.host.machine_interface import Servers
 from coderelay.host.resources_lent_by_clients import ResourcesLentByClients
 from coderelay.host.session_ownership import SessionOwnership
 from coderelay.host.turn_snapshots_interface import TurnSnapshots

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from coderelay.client.client import LentServer
 from coderelay.host.folder_config import FolderConfigs
-from coderelay.host.mcp_servers_interface import NoServers, Servers
+from coderelay.host.machine_interface import NoServers, Servers
 from coderelay.host.resources_lent_by_clients import ServerDescription
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.ids import SessionId

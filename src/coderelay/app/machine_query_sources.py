@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
-from coderelay.config.detect.other_agents import agents_on_path
+from coderelay.config.detect.other_agents_and_their_settings import agents_on_path
 from coderelay.config.loaded_config import Config
 from coderelay.host.folder_config import FolderConfigs
-from coderelay.host.mcp_servers_interface import Servers
+from coderelay.host.machine_interface import Servers
 from coderelay.http.server_url import without_user
 from coderelay.models.model_registry import ModelRegistry
 from coderelay.protocol.ids import MachineIdentity

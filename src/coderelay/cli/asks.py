@@ -9,8 +9,8 @@ from coderelay.cli.startup.open_app import run_with_app
 from coderelay.client.ask_view import headline
 from coderelay.client.i18n import t
 from coderelay.host.host import Host
-from coderelay.protocol.display_text import display_path, visible
 from coderelay.protocol.queries import ListAsks
+from coderelay.protocol.text_escaping_and_width import display_path, visible
 from coderelay.protocol.translatable import encode_plain
 from coderelay.surfaces.nonblocking_standard_streams import write_json
 

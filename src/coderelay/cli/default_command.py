@@ -162,9 +162,9 @@ def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
         from coderelay.surfaces.terminal.input.early_keys import keep_early_keys
 
         with CtrlCAsException(), keep_early_keys():
-            from coderelay.cli.startup import prompt_before_app
+            from coderelay.cli.startup import show_prompt_while_loading
 
-            return prompt_before_app.run(options, folder)
+            return show_prompt_while_loading.run(options, folder)
     from coderelay.cli.startup.run_headless_or_plain_repl import run_without_terminal
 
     return run_without_terminal(options, folder, prompt)

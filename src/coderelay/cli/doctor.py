@@ -19,16 +19,16 @@ from coderelay.cli.startup.localized_argument_parser import LocalizedArgumentPar
 from coderelay.cli.startup.python_gc import enable_garbage_collection
 from coderelay.client.i18n import retell, speak, t
 from coderelay.config.detect.model_detection import GUIDE, DetectedModel, detect
-from coderelay.config.detect.other_agents import PROGRAMS, agents_on_path
+from coderelay.config.detect.other_agents_and_their_settings import PROGRAMS, agents_on_path
 from coderelay.config.loaded_config import Config, home_of, load
 from coderelay.http.server_url import parse_address
 from coderelay.models.local.installed_weights_registry import WeightsFolder
 from coderelay.models.local.running_servers import RunningServer, find_servers
 from coderelay.models.model_registry import ModelRegistry
 from coderelay.models.providers import KNOWN
-from coderelay.protocol.display_text import padded, width_of
 from coderelay.protocol.errors import CannotRun, CoderError, StoreFailed
 from coderelay.protocol.install_command import install_command
+from coderelay.protocol.text_escaping_and_width import padded, width_of
 from coderelay.protocol.translatable import encode_plain, say
 from coderelay.store.sqlite.open_file import check_file
 from coderelay.surfaces.nonblocking_standard_streams import write_json

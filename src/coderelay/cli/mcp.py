@@ -17,9 +17,9 @@ from coderelay.client.i18n import error_in_words, retell, t
 from coderelay.config.config_paths import person_file
 from coderelay.config.edit_config import add_server, remove_server
 from coderelay.config.loaded_config import home_of
-from coderelay.protocol.display_text import display_path, escaped
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.query_results import ServerRow
+from coderelay.protocol.text_escaping_and_width import display_path, escaped
 from coderelay.protocol.translatable import join_texts, say
 from coderelay.tools.mcp.restarting_server import ServerLimits
 from coderelay.tools.mcp.server_status_and_prompt_text import ServerStatuses

@@ -26,13 +26,13 @@ from coderelay.policy.shell.command_verdict import CommandVerdict, judge_command
 from coderelay.policy.shell.disk_fact_types import DiskFacts
 from coderelay.policy.shell.requested_rights import rights_of
 from coderelay.protocol.commands import RevokeApproval
-from coderelay.protocol.display_text import display_path, escaped
 from coderelay.protocol.errors import BadInput, CoderError, UnknownApproval
 from coderelay.protocol.ids import APPROVALS, the_id_meant
 from coderelay.protocol.modes import MODE_NAMES
 from coderelay.protocol.queries import ListApprovals
 from coderelay.protocol.query_results import UntrustedSetting, UntrustedText
 from coderelay.protocol.session_setting_values import Mode
+from coderelay.protocol.text_escaping_and_width import display_path, escaped
 from coderelay.protocol.translatable import encode_plain
 from coderelay.surfaces.nonblocking_standard_streams import write_json
 

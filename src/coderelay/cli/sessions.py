@@ -21,7 +21,6 @@ from coderelay.client.views.cowork_message_parser import blocks_of, read_message
 from coderelay.config.loaded_config import load
 from coderelay.host.host import Host
 from coderelay.protocol.commands import DeleteSession, Unchanged
-from coderelay.protocol.display_text import display_path, padded, visible
 from coderelay.protocol.errors import BadInput, CoderError, UnknownSession
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.projected_rows import Summary
@@ -35,6 +34,7 @@ from coderelay.protocol.queries import (
     ShowSession,
     WhyWaiting,
 )
+from coderelay.protocol.text_escaping_and_width import display_path, padded, visible
 from coderelay.protocol.translatable import encode_plain
 from coderelay.surfaces.nonblocking_standard_streams import write_json
 

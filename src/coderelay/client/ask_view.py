@@ -29,8 +29,8 @@ from coderelay.protocol.asks import (
     YesNo,
 )
 from coderelay.protocol.calls import Need, Question
-from coderelay.protocol.display_text import visible
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.text_escaping_and_width import visible
 
 _DIFF_LINES = 200
 

@@ -7,7 +7,7 @@ which come without a template. Every text of ours that is made today has one; se
 import re
 from functools import cache
 
-from coderelay.client.builtin_tool_specs import tool_specs
+from coderelay.client.builtin_tool_specs_loader import tool_specs
 from coderelay.protocol.tool_specs import first_sentence
 from coderelay.protocol.translation_files import read_language
 

@@ -8,11 +8,11 @@ from coderelay.client.client import Client
 from coderelay.client.commands.slash_command import SlashCommand
 from coderelay.client.i18n import localize, retell, t
 from coderelay.protocol.bilingual_text import Localized
-from coderelay.protocol.display_text import padded
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListCommands
 from coderelay.protocol.query_results import CommandShown, CommandsShown
+from coderelay.protocol.text_escaping_and_width import padded
 
 _HEADINGS = {
     "agent": "Agent commands",

@@ -34,10 +34,10 @@ from coderelay.client.slash_command_help_and_completion import unknown_command
 from coderelay.client.slash_results import ChangedFiles, RewoundTurns, SlashResult, SwitchedSession
 from coderelay.client.typed_line import PromptToSend, Slash, classify
 from coderelay.protocol.asks import By
-from coderelay.protocol.display_text import visible
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import PromptId, SessionId
 from coderelay.protocol.queries import ExpandCommand, ListCommands
+from coderelay.protocol.text_escaping_and_width import visible
 
 _AGENTS = "/"  # `//name` means the agent's command, even if another one has that name
 _PATH = re.compile(r"(?:\\.|[^\s\\])+")  # with escapes, as a shell or drag and drop writes it

@@ -12,8 +12,8 @@ from coderelay.config.folder_override_rules import RULES, Path
 from coderelay.config.json_tree_checks import holds_null
 from coderelay.config.secrets_in_settings import names_secret
 from coderelay.config.settings import Settings
-from coderelay.protocol.display_text import escaped
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.text_escaping_and_width import escaped
 from coderelay.protocol.translatable import say
 
 # A value below these keys may be a secret that was put in the wrong place.

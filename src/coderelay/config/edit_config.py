@@ -18,9 +18,9 @@ from coderelay.config.parse_config import parse_object, read_document
 from coderelay.config.read_config_bytes import open_beneath, read_folder_file, read_person_file
 from coderelay.config.secrets_in_settings import REFERENCE, names_secret
 from coderelay.config.settings import is_to_come
-from coderelay.protocol.display_text import display_path, escaped
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import new_id
+from coderelay.protocol.text_escaping_and_width import display_path, escaped
 from coderelay.protocol.translatable import say
 from coderelay.workspace.files.atomic_write import replace, write_whole
 from coderelay.workspace.processes.environment import LOGIN_IN_ADDRESS

@@ -11,8 +11,8 @@ from coderelay.config.loaded_config import Config
 from coderelay.config.person_and_folder_settings import folder_keys, person_keys
 from coderelay.config.secrets_in_settings import hide_secrets
 from coderelay.config.settings import is_to_come
-from coderelay.protocol.display_text import display_path
 from coderelay.protocol.query_results import SettingShown
+from coderelay.protocol.text_escaping_and_width import display_path
 
 _VARIABLES = {"model": "CODER_MODEL", "lang": "CODER_LANG"}
 

@@ -12,8 +12,8 @@ from coderelay.config.json_tree_checks import Tree, count_keys, holds_null
 from coderelay.config.secrets_in_settings import refuse_secrets
 from coderelay.config.settings import PermissionsConfig, Settings
 from coderelay.policy.rules import EXPECTED, InvalidRule, read_rule
-from coderelay.protocol.display_text import display_path, escaped
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.text_escaping_and_width import display_path, escaped
 from coderelay.protocol.translatable import apply_to_values, say
 
 _DEEPEST = 32

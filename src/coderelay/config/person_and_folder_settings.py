@@ -13,8 +13,8 @@ from coderelay.config.mcp_json import MCP_FILE, mcp_json_file, mcp_json_servers
 from coderelay.config.parse_config import read_document
 from coderelay.config.read_config_bytes import read_folder_file, read_person_file
 from coderelay.config.settings import TO_COME, Settings, is_to_come
-from coderelay.protocol.display_text import display_path, escaped
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.text_escaping_and_width import display_path, escaped
 from coderelay.protocol.translatable import say
 
 Tree = dict[str, Any]

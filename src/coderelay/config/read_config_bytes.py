@@ -6,8 +6,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from coderelay.config.config_paths import folder_file, person_file
-from coderelay.protocol.display_text import display_path
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.text_escaping_and_width import display_path
 from coderelay.protocol.translatable import say
 
 _MOST_BYTES = 1024 * 1024

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from coderelay.config.config_paths import folder_file
 from coderelay.config.person_and_folder_settings import folder_settings, person_settings
 from coderelay.config.settings import Settings
-from coderelay.protocol.display_text import display_path
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.text_escaping_and_width import display_path
 from coderelay.protocol.translatable import say
 from coderelay.workspace.files.atomic_write import write_whole
 

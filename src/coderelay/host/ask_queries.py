@@ -1,17 +1,24 @@
 """Answers queries about asks: the open ones of all sessions, the decided ones of a session, one by its id."""
 
 import logging
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
 from coderelay.host.loaded_session_cache import LoadedSessionCache
-from coderelay.protocol.asks import PermissionAsk
+from coderelay.protocol.asks import Ask, PermissionAsk
 from coderelay.protocol.errors import StoreDamaged, UnknownAsk
-from coderelay.protocol.events import Recorded
-from coderelay.protocol.ids import SessionId, the_id_meant
+from coderelay.protocol.events import (
+    AskAnswered,
+    Recorded,
+    SessionDeleted,
+    StopRequested,
+    TurnEnded,
+    asks_in,
+)
+from coderelay.protocol.ids import AskId, SessionId, the_id_meant
 from coderelay.protocol.projected_rows import AskRow, Summary
 from coderelay.protocol.queries import FindAsk, ListAsks, ListDecisions
-from coderelay.session import open_asks_from_tail as tail
 from coderelay.session.children import children
 from coderelay.session.state import AskState, State
 from coderelay.store.store import Store
@@ -74,7 +81,7 @@ async def _open_rows(
     asks = summary.asks
     if len(asks) != summary.open_asks:
         try:
-            asks = tail.open_asks(await _read_after(sessions.store, summary.id, summary.asks_after))
+            asks = open_asks(await _read_after(sessions.store, summary.id, summary.asks_after))
         except StoreDamaged as error:
             log.warning("%s", error)  # one damaged session must not keep people from answering the others
             return []
@@ -123,3 +130,17 @@ def _is_open(asked: AskState) -> bool:
 
 def permissions_open(state: State) -> list[PermissionAsk]:
     return [each.ask for each in state.asks.values() if _is_open(each) and isinstance(each.ask, PermissionAsk)]
+
+
+def open_asks(tail: Iterable[Recorded]) -> list[Ask]:
+    """`tail` is the log after `Summary.asks_after`, or from any earlier place, up to its end."""
+    asks: dict[AskId, Ask] = {}
+    for recorded in tail:
+        match event := recorded.event:
+            case AskAnswered():
+                asks.pop(event.ask_id, None)
+            case StopRequested() | TurnEnded() | SessionDeleted():
+                asks.clear()
+            case _:
+                asks.update({ask.id: ask for ask in asks_in(event)})
+    return list(asks.values())

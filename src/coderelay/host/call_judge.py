@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from coderelay.client.builtin_tool_specs import tool_specs
+from coderelay.client.builtin_tool_specs_loader import tool_specs
 from coderelay.host.ask_about_call import ask_about
 from coderelay.host.folder_config import FolderConfig, FolderConfigs
 from coderelay.host.loaded_session_cache import LoadedSessionCache

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from msgspec.structs import replace
 
-from coderelay.client.builtin_tool_specs import tool_specs
+from coderelay.client.builtin_tool_specs_loader import tool_specs
 from coderelay.client.typed_model_name import with_provider
 from coderelay.host.host_context import HostContext, Send
 from coderelay.host.loaded_session import LoadedSession

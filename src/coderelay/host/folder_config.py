@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.client.builtin_tool_specs import tool_specs
+from coderelay.client.builtin_tool_specs_loader import tool_specs
 from coderelay.config.config_paths import text_folders
 from coderelay.config.folder_cache import FolderCache
 from coderelay.config.loaded_config import Config, CurrentConfig

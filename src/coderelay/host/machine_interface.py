@@ -1,9 +1,9 @@
-"""Interface of what this machine offers besides sessions: models, files, folders and programs."""
+"""Interface of what this machine offers besides sessions: models, MCP servers, files, folders and programs."""
 
 from collections.abc import Sequence
 from typing import Protocol
 
-from coderelay.host.mcp_servers_interface import Servers
+from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import MachineIdentity
 from coderelay.protocol.query_results import (
     DefaultsShown,
@@ -12,8 +12,27 @@ from coderelay.protocol.query_results import (
     FoldersShown,
     ModelShown,
     ServedModels,
+    ServerRow,
 )
 from coderelay.session.state import State
+
+
+class Servers(Protocol):
+    async def rows(self) -> list[ServerRow]: ...
+
+    async def text(self, server: str, what: str, rest: str) -> str:
+        """The text of a prompt or a resource. Raises BadInput."""
+        ...
+
+
+class NoServers:
+    """The servers of a folder that has none configured."""
+
+    async def rows(self) -> list[ServerRow]:
+        return []
+
+    async def text(self, server: str, what: str, rest: str) -> str:
+        raise BadInput("no MCP servers configured", "Add one with `coder mcp add`.")
 
 
 class Machine(Protocol):

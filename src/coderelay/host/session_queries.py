@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from coderelay.agents.agent import Agent, Description
-from coderelay.client.builtin_tool_specs import tool_specs
+from coderelay.client.builtin_tool_specs_loader import tool_specs
 from coderelay.host.can_run import is_on_other_machine, require_folder, require_machine, why_folder_unavailable
 from coderelay.host.host_context import HostContext
-from coderelay.host.mcp_servers_interface import Servers
+from coderelay.host.machine_interface import Servers
 from coderelay.host.session_json_export import export_state
 from coderelay.host.turn_snapshots_interface import TurnSnapshots
 from coderelay.protocol.errors import CoderError

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from coderelay.agents.agent import Agent
 from coderelay.host.can_run import is_on_other_machine, may_claim, why_cannot_run
+from coderelay.host.file_snapshot_timing import files_left, large_repository_prepared
 from coderelay.host.host_context import HostContext, Send
 from coderelay.host.loaded_session import LoadedSession
 from coderelay.host.session_json_export import write_session_file
-from coderelay.host.snapshot_timing import files_left, large_repository_prepared
 from coderelay.host.turn_lent_to_agent import AgentTurn
 from coderelay.host.turn_snapshots_interface import OpenTurnFiles
 from coderelay.protocol.calls import Outcome

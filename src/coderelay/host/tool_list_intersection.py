@@ -1,6 +1,6 @@
 """The intersection of two lists of allowed tools."""
 
-from coderelay.client.builtin_tool_specs import tool_specs
+from coderelay.client.builtin_tool_specs_loader import tool_specs
 from coderelay.protocol.query_results import TODO
 from coderelay.protocol.tool_specs import listed_tools
 

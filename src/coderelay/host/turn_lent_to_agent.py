@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from coderelay.host.file_snapshot_timing import before_change, before_wait, files_left
 from coderelay.host.host_context import HostContext, Send
 from coderelay.host.loaded_session import LoadedSession, carried_out
-from coderelay.host.snapshot_timing import before_change, before_wait, files_left
 from coderelay.protocol.asks import Decision, OfferAsk, PermissionAsk
 from coderelay.protocol.calls import Call, Failed, Finished, Need, Outcome, Stopped, Unknown
 from coderelay.protocol.errors import Fenced, MustAsk, StoreFailed

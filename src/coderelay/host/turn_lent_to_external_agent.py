@@ -4,8 +4,8 @@ import asyncio
 import time
 from collections.abc import Callable
 
+from coderelay.host.file_snapshot_timing import before_prompt, changes_nothing, forget_wait
 from coderelay.host.loaded_session import carried_out
-from coderelay.host.snapshot_timing import before_prompt, changes_nothing, forget_wait
 from coderelay.host.turn_lent_to_agent import AgentTurn
 from coderelay.protocol.asks import Allow, Answers, Decision, DenyAndStop, OfferAsk, PlanDecision
 from coderelay.protocol.calls import Call, Finished, Need, Outcome

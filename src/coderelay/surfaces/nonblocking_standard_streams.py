@@ -82,7 +82,7 @@ class _TerminalText(io.TextIOWrapper):
 
     def write(self, text: str, /) -> int:
         if not text.isprintable():
-            from coderelay.protocol.display_text import visible
+            from coderelay.protocol.text_escaping_and_width import visible
 
             text = visible(text)
         return super().write(text)

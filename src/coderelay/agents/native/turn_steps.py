@@ -133,7 +133,7 @@ class TurnSteps:
             return False
         if not may_be_complex(turn.started.typed_text):
             return False
-        from coderelay.agents.native.workflow.initial_todos import begin_list  # not loaded for short prompts
+        from coderelay.agents.native.workflow.todos_from_prompt import begin_list  # not loaded for short prompts
 
         return await begin_list(self._turn, self._toolbox, self._workspace, self._settings.workflow.language)
 

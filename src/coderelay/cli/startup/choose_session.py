@@ -16,11 +16,11 @@ from coderelay.config.detect.model_detection import DetectedModel, detect
 from coderelay.models.catalog import full_name
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession, CreateSession, MoveSession, OpenSession
-from coderelay.protocol.display_text import visible
 from coderelay.protocol.errors import BadInput, CannotRun
 from coderelay.protocol.ids import SessionId, new_id
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListSessions, WhyNotRun
+from coderelay.protocol.text_escaping_and_width import visible
 
 
 class ChosenSession(Struct, frozen=True):

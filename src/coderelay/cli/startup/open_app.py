@@ -8,11 +8,11 @@ from coderelay.app import App
 from coderelay.cli.startup.event_loop_and_ctrl_c import run_loop
 from coderelay.cli.startup.python_gc import enable_garbage_collection
 from coderelay.client.i18n import error_in_words, retell, speak, t
-from coderelay.config.detect.other_agents import import_variables
+from coderelay.config.detect.other_agents_and_their_settings import import_variables
 from coderelay.config.loaded_config import load
 from coderelay.host.host import Host
-from coderelay.protocol.display_text import visible
 from coderelay.protocol.errors import CoderError
+from coderelay.protocol.text_escaping_and_width import visible
 from coderelay.surfaces import nonblocking_standard_streams
 
 

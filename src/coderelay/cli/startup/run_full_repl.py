@@ -15,10 +15,10 @@ from coderelay.client.i18n import error_in_words, retell
 from coderelay.config.edit_config import remember_model
 from coderelay.host.host import Host
 from coderelay.protocol.asks import By
-from coderelay.protocol.display_text import visible
 from coderelay.protocol.errors import CoderError, StoreFull
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListServers
+from coderelay.protocol.text_escaping_and_width import visible
 from coderelay.surfaces.terminal.drawing.prompt_and_note_lines import note
 from coderelay.surfaces.terminal.live_region_view import LiveRegionView
 from coderelay.surfaces.terminal.opened_session import OpenedSession

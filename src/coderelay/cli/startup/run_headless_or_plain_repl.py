@@ -16,9 +16,9 @@ from coderelay.cli.startup.current_person import current_person
 from coderelay.cli.startup.event_loop_and_ctrl_c import is_ignored, run_loop
 from coderelay.cli.startup.open_app import new_app, restored_files_message
 from coderelay.cli.startup.untrusted_notice import untrusted_everything, untrusted_settings
-from coderelay.client.auto_answer import Unattended
 from coderelay.client.client import AT_THE_MACHINE, Client
 from coderelay.client.i18n import error_in_words, retell, t
+from coderelay.client.unattended_answers_and_exit import Unattended
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import SessionId

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from coderelay.app import App
 from coderelay.client.i18n import t
 from coderelay.config.mcp_json import MCP_FILE
-from coderelay.protocol.display_text import visible
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.text_escaping_and_width import visible
 
 _SHOWN = 8
 _KINDS = {"commands": "commands {names}", "skills": "skills {names}", "agents": "agents {names}"}

@@ -9,10 +9,10 @@ from coderelay.client.i18n import error_in_words, retell, t
 from coderelay.client.slash_results import ChangedFiles, RewoundTurns
 from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import Undone, UndoTurn
-from coderelay.protocol.display_text import padded, width_of
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.queries import ListTurns, ShowDiff, ShowSession
 from coderelay.protocol.query_results import FileChange, FilesDiff, TurnShown
+from coderelay.protocol.text_escaping_and_width import padded, width_of
 
 _NEXT_FILE = re.compile(r"^(?=diff --git )", re.MULTILINE)  # content lines in a diff never begin with `d`
 

@@ -9,12 +9,12 @@ from coderelay.client.i18n import retell, t
 from coderelay.client.typed_model_name import GUIDE, NATIVE, agent_for, with_provider
 from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import ConfigureSession
-from coderelay.protocol.display_text import padded, width_of
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListModels, ListServedModels, ShowSession, WhyNotRun
 from coderelay.protocol.query_results import ModelShown
 from coderelay.protocol.session_setting_values import Think
+from coderelay.protocol.text_escaping_and_width import padded, width_of
 
 _NEAREST = 3
 

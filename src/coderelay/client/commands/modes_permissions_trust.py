@@ -9,13 +9,13 @@ from coderelay.client.i18n import retell, t
 from coderelay.client.permission_ask_text import approval_in_words, sandbox_in_words
 from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import ConfigureSession, TrustFolder
-from coderelay.protocol.display_text import padded, width_of
 from coderelay.protocol.errors import BadInput, CannotRun
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.modes import MODE_NAMES, MODES, ModeSpec, mode_called
 from coderelay.protocol.queries import ShowPermissions, ShowSession, ShowTrust
 from coderelay.protocol.query_results import PermissionsShown, TrustShown, UntrustedText
 from coderelay.protocol.session_setting_values import Preset, Profile
+from coderelay.protocol.text_escaping_and_width import padded, width_of
 
 
 async def mode(here: Context, name: str) -> str:

@@ -8,7 +8,6 @@ from coderelay.client.i18n import retell, t
 from coderelay.client.permission_ask_text import sandbox_in_words
 from coderelay.client.todo_text import todo_lines
 from coderelay.protocol.bilingual_text import Localized
-from coderelay.protocol.display_text import padded, width_of
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import (
@@ -21,6 +20,7 @@ from coderelay.protocol.queries import (
 from coderelay.protocol.query_results import (
     ContextShown,
 )
+from coderelay.protocol.text_escaping_and_width import padded, width_of
 
 
 async def status(here: Context, _: str) -> str:

@@ -7,7 +7,6 @@ from coderelay.client.i18n import retell, t
 from coderelay.protocol.background_commands import BackgroundRow, end_in_words
 from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.commands import Accepted, StopBackground, StopTurn
-from coderelay.protocol.display_text import padded, visible
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import BackgroundId
 from coderelay.protocol.projected_rows import Summary
@@ -15,6 +14,7 @@ from coderelay.protocol.queries import (
     ListBackground,
     ListChildren,
 )
+from coderelay.protocol.text_escaping_and_width import padded, visible
 
 
 async def tasks(here: Context, rest: str) -> str:

@@ -6,7 +6,6 @@ from coderelay.client.i18n import retell, t
 from coderelay.client.typed_line import PromptToSend
 from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.calls import Kind
-from coderelay.protocol.display_text import padded, visible, width_of
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import (
@@ -29,6 +28,7 @@ from coderelay.protocol.query_results import (
     SubagentsShown,
     ToolShown,
 )
+from coderelay.protocol.text_escaping_and_width import padded, visible, width_of
 from coderelay.protocol.tool_specs import first_sentence
 
 _LINE = 100

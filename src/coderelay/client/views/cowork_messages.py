@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from coderelay.client.builtin_tool_specs import tool_specs
+from coderelay.client.builtin_tool_specs_loader import tool_specs
 from coderelay.client.views.cowork_message_parser import COWORK
 from coderelay.protocol.calls import Call, Finished, Unknown
 from coderelay.protocol.events import (

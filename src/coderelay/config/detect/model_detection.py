@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from coderelay.config.detect.other_agents import ImportedVariables, import_variables
+from coderelay.config.detect.other_agents_and_their_settings import ImportedVariables, import_variables
 from coderelay.config.loaded_config import Config
 from coderelay.models.providers import KNOWN, Provider, ProviderSettings
 from coderelay.protocol.translatable import say
@@ -72,7 +72,7 @@ async def detect(
 
     if here := await model_here(config.home, whole, settings or {}, silence_seconds):
         return DetectedModel(*here, imported)
-    from coderelay.config.detect.other_agents import agents_on_path
+    from coderelay.config.detect.other_agents_and_their_settings import agents_on_path
 
     return DetectedModel(GUIDE, "", imported, agents_on_path(env))
 

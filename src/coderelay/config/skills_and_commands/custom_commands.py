@@ -22,8 +22,8 @@ from coderelay.config.skills_and_commands.trusted_text_files import (
     not_used,
     read_text,
 )
-from coderelay.protocol.display_text import display_path, escaped
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.text_escaping_and_width import display_path, escaped
 from coderelay.protocol.translatable import say
 
 _SUFFIX = ".md"

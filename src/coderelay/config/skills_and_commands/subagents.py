@@ -14,9 +14,9 @@ from msgspec import Struct
 from coderelay.config.skills_and_commands.custom_commands import command_texts
 from coderelay.config.skills_and_commands.front_matter import FrontMatter, read_front_matter
 from coderelay.config.skills_and_commands.trusted_text_files import FoundText, TextFolder, gather
-from coderelay.protocol.display_text import escaped
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.query_results import TODO
+from coderelay.protocol.text_escaping_and_width import escaped
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _DESCRIPTION_CHARS = 1024

@@ -11,8 +11,8 @@ from typing import Literal, Protocol, TypeVar
 from msgspec import Struct
 
 from coderelay.config.config_paths import text_folders
-from coderelay.protocol.display_text import display_path, escaped
 from coderelay.protocol.errors import BadInput, ToolFailed
+from coderelay.protocol.text_escaping_and_width import display_path, escaped
 from coderelay.protocol.translatable import apply_to_values, say
 from coderelay.workspace.files.confined_files import ConfinedFiles, FolderEntry
 

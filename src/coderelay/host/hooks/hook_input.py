@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from coderelay.client.builtin_tool_specs import tool_specs
+from coderelay.client.builtin_tool_specs_loader import tool_specs
 from coderelay.client.views.cowork_messages import PERMISSION_MODES
 from coderelay.config.settings import HookEvent
 from coderelay.protocol.calls import Call, Finished, Need

@@ -7,8 +7,8 @@ another target, nor a place where secrets are kept, unless the rule itself names
 
 from collections.abc import Sequence
 
-from coderelay.policy.shell.build_command_words import harmless_rest, is_known_use
-from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
+from coderelay.policy.shell.build_command_check import harmless_rest, is_known_use
+from coderelay.policy.shell.programs.command_folders_and_not_read_only import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.program_table import find_build, system_name, system_program
 from coderelay.policy.shell.programs.read_only_check import has_table, recognise
 from coderelay.policy.shell.programs.shells_and_wrappers import unwrap

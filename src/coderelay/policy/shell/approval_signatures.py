@@ -6,8 +6,8 @@
 
 from msgspec import Struct
 
-from coderelay.policy.shell.build_command_words import significant_words
-from coderelay.policy.shell.programs.allowed_folders import CommandFolders
+from coderelay.policy.shell.build_command_check import significant_words
+from coderelay.policy.shell.programs.command_folders_and_not_read_only import CommandFolders
 from coderelay.policy.shell.programs.program_table import find_build
 from coderelay.policy.shell.strict_bash_parser import Script, Word, literal_script
 

@@ -23,8 +23,8 @@ from coderelay.policy.shell.nested_shell_texts import (
     shell_texts,
 )
 from coderelay.policy.shell.possible_commands import MOST_WORDS, Command, LateSubstitution, walk
-from coderelay.policy.shell.programs.allowed_folders import CommandFolders as Workspace
-from coderelay.policy.shell.programs.allowed_folders import NotReadOnly
+from coderelay.policy.shell.programs.command_folders_and_not_read_only import CommandFolders as Workspace
+from coderelay.policy.shell.programs.command_folders_and_not_read_only import NotReadOnly
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
 from coderelay.policy.shell.programs.harmless_option_check import Options, check
 from coderelay.policy.shell.programs.program_table import base_name, find_program

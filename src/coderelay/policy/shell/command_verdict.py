@@ -14,7 +14,7 @@ from coderelay.policy.preset_tables import Effect, ModeAnswer, table_name, table
 from coderelay.policy.rules import PathBase, Rules, is_about_paths
 from coderelay.policy.shell.allow_rule_matching import allows
 from coderelay.policy.shell.approval_signatures import Signature, signature_of
-from coderelay.policy.shell.build_command_words import is_build
+from coderelay.policy.shell.build_command_check import is_build
 from coderelay.policy.shell.command_dangers import Danger, UserRuleDangers, find_danger
 from coderelay.policy.shell.command_paths import secret_at_home
 from coderelay.policy.shell.deny_and_ask_rule_matching import Spelling
@@ -24,7 +24,7 @@ from coderelay.policy.shell.path_and_host_rule_matching import (
     find_rule_for_named_path,
     find_rule_for_possible_path,
 )
-from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
+from coderelay.policy.shell.programs.command_folders_and_not_read_only import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.read_only_check import recognise, recognise_edit
 from coderelay.policy.shell.requested_rights import without_rights
 from coderelay.policy.shell.strict_bash_parser import (

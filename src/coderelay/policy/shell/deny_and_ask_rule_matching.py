@@ -13,8 +13,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from coderelay.policy.shell.build_command_words import is_known_use
-from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
+from coderelay.policy.shell.build_command_check import is_known_use
+from coderelay.policy.shell.programs.command_folders_and_not_read_only import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.program_table import PROGRAMS, find_program
 from coderelay.policy.shell.programs.read_only_check import recognise
 from coderelay.policy.shell.strict_bash_parser import Word

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from coderelay.policy.shell.approximate_bash_words import find_nodes, text_of, words_of
-from coderelay.policy.shell.programs.allowed_folders import NotReadOnly
+from coderelay.policy.shell.programs.command_folders_and_not_read_only import NotReadOnly
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
 from coderelay.policy.shell.programs.program_spec import Program
 from coderelay.policy.shell.programs.program_table import base_name, find_program

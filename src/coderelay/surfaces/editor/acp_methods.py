@@ -35,6 +35,7 @@ from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListSessions, ListSettings, ShowDefaults, ShowSession, WhyNotRun
 from coderelay.protocol.session_setting_values import Mode
 from coderelay.protocol.translatable import say
+from coderelay.surfaces.editor.acp_dialect_base import Dialect
 from coderelay.surfaces.editor.connection_context import ConnectionContext
 from coderelay.surfaces.editor.editor_session import EditorSession
 from coderelay.surfaces.editor.iflow_dialect import IflowDialect
@@ -45,7 +46,6 @@ from coderelay.surfaces.editor.new_session_settings import (
     folders_to_confirm,
     lent_servers,
 )
-from coderelay.surfaces.editor.standard_acp_dialect import Dialect
 from coderelay.wire.messages_and_errors import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, Params, RpcError
 from coderelay.wire.peer import Method, Peer, PeerRequest, Reply
 from coderelay.wire.transport import Transport

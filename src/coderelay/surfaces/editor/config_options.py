@@ -8,7 +8,6 @@ from coderelay.client.i18n import localize, t
 from coderelay.client.typed_model_name import agent_for
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession
-from coderelay.protocol.display_text import visible
 from coderelay.protocol.errors import BadInput, CannotRun
 from coderelay.protocol.events import SessionConfigured
 from coderelay.protocol.modes import MODE_NAMES, MODES
@@ -16,6 +15,7 @@ from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListModels, WhyNotRun
 from coderelay.protocol.query_results import ModelShown
 from coderelay.protocol.session_setting_values import Mode, Think
+from coderelay.protocol.text_escaping_and_width import visible
 
 _LEVELS: dict[str, Think] = {each: each for each in get_args(Think)}
 

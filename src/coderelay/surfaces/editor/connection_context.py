@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from coderelay.client.client import Client
 from coderelay.protocol.asks import By
-from coderelay.surfaces.editor.standard_acp_dialect import Dialect
+from coderelay.surfaces.editor.acp_dialect_base import Dialect
 from coderelay.wire.peer import Peer
 
 

@@ -15,7 +15,6 @@ from coderelay.client.slash_results import ChangedFiles, RewoundTurns, SwitchedS
 from coderelay.client.typed_line import PromptToSend, Slash
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import OpenSession, RecallPrompt, SendPrompt, StopTurn
-from coderelay.protocol.display_text import visible
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.events import (
     AskAnswered,
@@ -34,6 +33,7 @@ from coderelay.protocol.live_updates import Live
 from coderelay.protocol.projected_rows import Summary
 from coderelay.protocol.queries import ListCommands, ShowContext, ShowHost, ShowSession
 from coderelay.protocol.session_setting_values import Mode
+from coderelay.protocol.text_escaping_and_width import visible
 from coderelay.surfaces.editor.config_options import ConfigOptions
 from coderelay.surfaces.editor.connection_context import ConnectionContext
 from coderelay.surfaces.editor.editor_files import EditorFiles

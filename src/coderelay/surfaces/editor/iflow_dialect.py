@@ -11,7 +11,7 @@ from coderelay.acp.update_payloads import Fields
 from coderelay.client.ask_view import AskOption
 from coderelay.protocol.asks import Answers, Ask, Decision, PlanAsk, PlanDecision, QuestionAsk
 from coderelay.protocol.ids import SessionId
-from coderelay.surfaces.editor.standard_acp_dialect import Dialect
+from coderelay.surfaces.editor.acp_dialect_base import Dialect
 from coderelay.wire.messages_and_errors import METHOD_NOT_FOUND, RpcError
 from coderelay.wire.peer import Peer
 

@@ -25,11 +25,11 @@ from coderelay.protocol.asks import (
     QuestionAsk,
 )
 from coderelay.protocol.commands import AnswerAsk
-from coderelay.protocol.display_text import visible
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import AskId, SessionId
 from coderelay.protocol.modes import stricter_mode
 from coderelay.protocol.session_setting_values import Mode
+from coderelay.protocol.text_escaping_and_width import visible
 from coderelay.surfaces.editor.connection_context import ConnectionContext
 from coderelay.surfaces.editor.session_updates import SessionUpdates
 from coderelay.wire.messages_and_errors import NoAnswer, PeerLost, RpcError

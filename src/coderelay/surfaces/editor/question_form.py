@@ -6,7 +6,7 @@ from coderelay.acp.update_payloads import Fields
 from coderelay.client.i18n import t
 from coderelay.protocol.asks import Answers, Decision, Deny, QuestionAsk
 from coderelay.protocol.calls import Question
-from coderelay.protocol.display_text import visible
+from coderelay.protocol.text_escaping_and_width import visible
 
 _OWN_WORDS = "_custom"
 

@@ -22,11 +22,10 @@ from coderelay.acp.update_payloads import (
     tool_call,
     tool_call_update,
 )
-from coderelay.client.builtin_tool_specs import tool_specs
+from coderelay.client.builtin_tool_specs_loader import tool_specs
 from coderelay.client.i18n import retell
 from coderelay.client.todo_text import items_set_by
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Kind, Need, Outcome, Stopped, Unknown, one_line
-from coderelay.protocol.display_text import visible
 from coderelay.protocol.events import (
     CallAsked,
     CallEnded,
@@ -47,6 +46,7 @@ from coderelay.protocol.ids import CallId, MessageId, PromptId
 from coderelay.protocol.live_updates import Live, Notice, OutputDelta, TextDelta, ThinkingDelta
 from coderelay.protocol.message_content import Image, text_of, thinking_of
 from coderelay.protocol.session_setting_values import Mode
+from coderelay.protocol.text_escaping_and_width import visible
 
 _TITLE = 300
 _TAIL = 8192  # characters of an output while its command runs

@@ -16,9 +16,9 @@ from coderelay.protocol.asks import By
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import new_id
 from coderelay.protocol.translatable import say
+from coderelay.surfaces.editor.acp_dialect_base import Dialect
 from coderelay.surfaces.editor.acp_methods import AcpMethods
 from coderelay.surfaces.editor.iflow_dialect import IflowDialect, is_iflow, joined_chunks
-from coderelay.surfaces.editor.standard_acp_dialect import Dialect
 from coderelay.surfaces.editor.websocket_transport import WebSocketTransport
 from coderelay.surfaces.local_listener import Listening, listen
 from coderelay.wire.transport import MOST_BYTES

@@ -11,7 +11,7 @@ from typing import Any, Literal, assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.protocol.display_text import visible
+from coderelay.protocol.text_escaping_and_width import visible
 from coderelay.surfaces.feishu.card_outbox_interface import STREAMED_ELEMENT, Card
 
 CardSchema = Literal["2.0", "1.0"]

@@ -13,8 +13,8 @@ from coderelay.client.i18n import localize, retell
 from coderelay.protocol.asks import Ask, PermissionAsk
 from coderelay.protocol.bilingual_text import Localized
 from coderelay.protocol.calls import Failed
-from coderelay.protocol.display_text import visible
 from coderelay.protocol.ids import AskId, PromptId, SessionId, TurnId
+from coderelay.protocol.text_escaping_and_width import visible
 from coderelay.surfaces.feishu.access_rules import VIA
 from coderelay.surfaces.feishu.ask_cards import MOST_IN_A_BATCH, Closed
 from coderelay.surfaces.feishu.card_layout import Layout, split

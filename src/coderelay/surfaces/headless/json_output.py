@@ -11,7 +11,7 @@ from coderelay.protocol.live_updates import Live, TextDelta, ThinkingDelta
 from coderelay.protocol.translatable import encode_plain
 from coderelay.surfaces import nonblocking_standard_streams
 from coderelay.surfaces.headless.output_interface import CutShort, InitFields, ResultMessages
-from coderelay.surfaces.headless.text_output import ProgressLines
+from coderelay.surfaces.headless.text_output_and_progress import ProgressLines
 
 
 class JsonOutput:

@@ -5,15 +5,15 @@ from contextlib import aclosing
 
 from coderelay.client.ask_view import headline
 from coderelay.client.client import Client
-from coderelay.client.exit_once_only_asks_remain import ExitDecision
 from coderelay.client.follow_with_subagents import join_family
 from coderelay.client.i18n import t
+from coderelay.client.unattended_answers_and_exit import ExitDecision
 from coderelay.protocol.events import Recorded, SessionDeleted, TurnEnded, asks_in
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListAsks, ShowSession
 from coderelay.surfaces import nonblocking_standard_streams
 from coderelay.surfaces.headless.exit_codes import DONE, ENDINGS, FAILED, PARKED
-from coderelay.surfaces.headless.text_output import ProgressLines, TextOutput
+from coderelay.surfaces.headless.text_output_and_progress import ProgressLines, TextOutput
 
 
 async def print_open_turns(client: Client, session: SessionId, after: int) -> int:

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Literal
 
-from coderelay.client.auto_answer import AutoAnswer, Unattended, unanswered_line
 from coderelay.client.client import Client
-from coderelay.client.exit_once_only_asks_remain import ExitDecision
 from coderelay.client.follow_with_subagents import follow_family
+from coderelay.client.unattended_answers_and_exit import AutoAnswer, ExitDecision, Unattended, unanswered_line
 from coderelay.protocol.asks import Ask, BudgetAsk, By, Deny
 from coderelay.protocol.commands import Accepted, RecallPrompt, SendPrompt, StopTurn
 from coderelay.protocol.errors import CoderError
@@ -32,7 +31,7 @@ from coderelay.protocol.queries import ListAsks
 from coderelay.surfaces.headless.exit_codes import FAILED, INTERRUPTED, PARKED, RunState
 from coderelay.surfaces.headless.output_interface import CutShort, Form, InitFields, PromptOutput
 from coderelay.surfaces.headless.slow_reader_output import PacedOutput
-from coderelay.surfaces.headless.text_output import ProgressLines, TextOutput
+from coderelay.surfaces.headless.text_output_and_progress import ProgressLines, TextOutput
 
 PromptStatus = Literal["not admitted", "taken back", "waiting", "begun", "unknown"]
 """The state of a prompt when the process that sent it cannot go on."""

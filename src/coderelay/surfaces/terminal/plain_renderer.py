@@ -8,7 +8,6 @@ from coderelay.client.todo_text import begun_list_text, lists_in
 from coderelay.protocol.asks import By
 from coderelay.protocol.background_commands import end_in_words
 from coderelay.protocol.calls import Finished, one_line
-from coderelay.protocol.display_text import visible
 from coderelay.protocol.events import (
     AnyEvent,
     BackgroundEnded,
@@ -27,6 +26,7 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import CallId, SessionId
 from coderelay.protocol.live_updates import Live, Notice, TextDelta
 from coderelay.protocol.message_content import text_of
+from coderelay.protocol.text_escaping_and_width import visible
 from coderelay.surfaces import nonblocking_standard_streams
 
 

@@ -14,10 +14,8 @@ from contextlib import aclosing
 from typing import Literal
 
 from coderelay.client.ask_view import choices, full_text
-from coderelay.client.auto_answer import AutoAnswer, Unattended
 from coderelay.client.client import Client
 from coderelay.client.commands.modes_permissions_trust import sandbox_of
-from coderelay.client.exit_once_only_asks_remain import ExitDecision
 from coderelay.client.follow_with_subagents import Events, join_family
 from coderelay.client.i18n import error_in_words, retell, t
 from coderelay.client.slash_commands import NAMES, RememberModel, SessionCommands
@@ -32,6 +30,7 @@ from coderelay.client.slash_results import (
     ViKeys,
 )
 from coderelay.client.typed_line import PromptToSend, ShellLine, Slash, bare_command, classify
+from coderelay.client.unattended_answers_and_exit import AutoAnswer, ExitDecision, Unattended
 from coderelay.protocol.asks import By, PlanAsk
 from coderelay.protocol.commands import AnswerAsk, RunShell, SendPrompt, StopTurn
 from coderelay.protocol.errors import BadInput, CoderError

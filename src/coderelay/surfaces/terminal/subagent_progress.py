@@ -3,7 +3,6 @@
 import time
 
 from coderelay.protocol.calls import Need
-from coderelay.protocol.display_text import visible
 from coderelay.protocol.events import (
     AnyEvent,
     BatchOpened,
@@ -17,6 +16,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import CallId, SessionId
 from coderelay.protocol.message_content import text_of
+from coderelay.protocol.text_escaping_and_width import visible
 from coderelay.surfaces.terminal.drawing.ansi_styles import CYAN, DIM, paint
 from coderelay.surfaces.terminal.drawing.calls import call_name, call_summary
 from coderelay.surfaces.terminal.drawing.width_and_truncation import cut, width_of

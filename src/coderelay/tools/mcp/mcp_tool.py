@@ -12,9 +12,9 @@ import msgspec
 from msgspec import Raw
 
 from coderelay.protocol.calls import Finished, Need
-from coderelay.protocol.display_text import escaped
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.message_content import Image
+from coderelay.protocol.text_escaping_and_width import escaped
 from coderelay.protocol.tool_specs import ToolSpec
 from coderelay.protocol.translatable import join_texts, say
 from coderelay.tools.mcp.protocol_types import CallResult, ContentPart, ListedTool, ResourceContent

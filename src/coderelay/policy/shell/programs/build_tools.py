@@ -7,7 +7,7 @@ yarn and pnpm have no `version` entry, because they start what the folder asks f
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
+from coderelay.policy.shell.programs.command_folders_and_not_read_only import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.harmless_option_check import Options, check
 from coderelay.policy.shell.programs.program_spec import EVERY_USE, Build, Program
 from coderelay.policy.shell.strict_bash_parser import Word

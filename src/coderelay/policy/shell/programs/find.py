@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
+from coderelay.policy.shell.programs.command_folders_and_not_read_only import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.dangerous_and_network_programs import finds_and_removes_all_files
 from coderelay.policy.shell.programs.file_readers import FILE_READERS
 from coderelay.policy.shell.programs.harmless_option_check import Options, check_pattern

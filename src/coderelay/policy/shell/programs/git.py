@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from itertools import dropwhile
 
-from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
+from coderelay.policy.shell.programs.command_folders_and_not_read_only import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.harmless_option_check import Operands, Options, check
 from coderelay.policy.shell.programs.program_spec import Build, Program
 from coderelay.policy.shell.strict_bash_parser import Word

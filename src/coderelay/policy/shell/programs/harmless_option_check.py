@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
+from coderelay.policy.shell.programs.command_folders_and_not_read_only import CommandFolders, NotReadOnly
 from coderelay.policy.shell.strict_bash_parser import Word
 from coderelay.protocol.secret_paths import secret_place
 from coderelay.protocol.translatable import say

@@ -6,7 +6,7 @@ The table also holds mkdir and touch, which only make files and folders.
 import re
 from collections.abc import Sequence
 
-from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
+from coderelay.policy.shell.programs.command_folders_and_not_read_only import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.harmless_option_check import Options, check_pattern
 from coderelay.policy.shell.programs.program_spec import Build, Program
 from coderelay.policy.shell.strict_bash_parser import Word

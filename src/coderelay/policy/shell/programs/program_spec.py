@@ -5,7 +5,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from coderelay.policy.shell.programs.allowed_folders import CommandFolders
+from coderelay.policy.shell.programs.command_folders_and_not_read_only import CommandFolders
 from coderelay.policy.shell.programs.harmless_option_check import Options
 from coderelay.policy.shell.strict_bash_parser import Word
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.build_tools import PIP
+from coderelay.policy.shell.programs.command_folders_and_not_read_only import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.git import has_git_table
 from coderelay.policy.shell.programs.harmless_option_check import check
 from coderelay.policy.shell.programs.other_read_only_programs import lists_archive

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
+from coderelay.policy.shell.programs.command_folders_and_not_read_only import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.program_spec import Program
 from coderelay.policy.shell.strict_bash_parser import Word
 from coderelay.protocol.translatable import say

@@ -20,7 +20,7 @@ from coderelay.protocol.asks import (
     Scope,
 )
 from coderelay.protocol.calls import Need, Question
-from coderelay.protocol.display_text import visible
+from coderelay.protocol.text_escaping_and_width import visible
 from coderelay.surfaces.terminal.drawing.ansi_styles import BOLD, DIM, GREEN, RED, YELLOW, paint
 from coderelay.surfaces.terminal.drawing.calls import behind_bar, drawn_command, within
 from coderelay.surfaces.terminal.drawing.diffs import drawn_diff

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 
 import msgspec
 
-from coderelay.client.builtin_tool_specs import tool_specs
+from coderelay.client.builtin_tool_specs_loader import tool_specs
 from coderelay.client.i18n import retell, t
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Outcome, Stopped, Unknown, one_line
-from coderelay.protocol.display_text import visible
 from coderelay.protocol.query_results import Item, Status, TodoArguments
+from coderelay.protocol.text_escaping_and_width import visible
 from coderelay.surfaces.terminal.drawing.ansi_styles import (
     BOLD,
     DIM,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from coderelay.client.i18n import t
-from coderelay.protocol.display_text import visible
+from coderelay.protocol.text_escaping_and_width import visible
 from coderelay.surfaces.terminal.drawing.ansi_styles import BOLD, DIM, GREEN, RED, paint
 from coderelay.surfaces.terminal.drawing.width_and_truncation import rows_of
 

@@ -5,7 +5,7 @@ What is finished is drawn once; only the open block or line is drawn repeatedly.
 
 from typing import TYPE_CHECKING
 
-from coderelay.protocol.display_text import visible
+from coderelay.protocol.text_escaping_and_width import visible
 from coderelay.surfaces.terminal.drawing.markdown_splitter import (
     Block,
     CodeBegins,

@@ -2,7 +2,7 @@
 
 import re
 
-from coderelay.protocol.display_text import visible
+from coderelay.protocol.text_escaping_and_width import visible
 from coderelay.surfaces.terminal.drawing.ansi_styles import paint
 
 _SEQUENCE = re.compile(

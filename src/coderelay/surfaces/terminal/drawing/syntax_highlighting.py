@@ -12,7 +12,7 @@ from pygments.lexers import get_lexer_by_name  # pyright: ignore[reportUnknownVa
 from pygments.token import Token
 from pygments.util import ClassNotFound
 
-from coderelay.protocol.display_text import visible
+from coderelay.protocol.text_escaping_and_width import visible
 from coderelay.surfaces.terminal.drawing.ansi_styles import BLUE, BOLD, CYAN, DIM, GREEN, MAGENTA, RED
 from coderelay.surfaces.terminal.drawing.wrapping import joined
 

@@ -1,6 +1,6 @@
 """Draws the thinking of a model, which is plain text, while it is streamed."""
 
-from coderelay.protocol.display_text import visible
+from coderelay.protocol.text_escaping_and_width import visible
 from coderelay.surfaces.terminal.drawing.ansi_styles import DIM, ITALIC, paint
 from coderelay.surfaces.terminal.drawing.markdown_stream import LineBuffer
 from coderelay.surfaces.terminal.drawing.sanitizing import without_wide_joins

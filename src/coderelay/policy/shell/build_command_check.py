@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from coderelay.policy.shell.programs.allowed_folders import CommandFolders, NotReadOnly
+from coderelay.policy.shell.programs.command_folders_and_not_read_only import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.harmless_option_check import OptionWord, check
 from coderelay.policy.shell.programs.program_spec import Build
 from coderelay.policy.shell.programs.program_table import PROGRAMS, find_build

@@ -171,7 +171,7 @@ def test_a_model_that_is_not_there_says_what_is(home: Home, tmp_path: Path) -> N
     some = ModelRegistry(home("echo"))
     assert some.why_not("local:other") == f"no local model 'other'; available: tiny\n{hint}"
     (tmp_path / "weights.gguf").unlink()
-    with pytest.raises(CannotRun, match=r"the file of local:tiny is gone: .*/weights\.gguf"):
+    with pytest.raises(CannotRun, match=r"the file of local:tiny does not exist any more: .*/weights\.gguf"):
         some.open("local:tiny")
 
 

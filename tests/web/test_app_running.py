@@ -98,7 +98,7 @@ def test_what_nobody_knows_is_told_and_a_new_token_asks_for_a_new_link(tmp_path:
         page.get_by_label("Message", exact=True).fill("still here")
         at.start()
         expect(command.get_by_role("img", name="It is not known whether it ran")).to_be_visible()
-        expect(command).to_contain_text("It may have run; look before it is repeated.")
+        expect(command).to_contain_text("The call may have run; check before you repeat it.")
         expect(conversation(page).get_by_text("All done.")).to_be_visible()
 
         at.kill()
